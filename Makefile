@@ -1,0 +1,91 @@
+# wavetail: build, test, demonstrate. Everything made lives under build/.
+
+CONF ?= release
+PREFIX ?= /usr/local
+V ?= 0
+B := build/$(CONF)
+Q := $(if $(filter 1,$(V)),,@)
+
+CC := $(if $(filter environment command line,$(origin CC)),$(CC),gcc)
+CLANG ?= clang
+NVCC ?= $(or $(shell command -v nvcc 2>/dev/null),$(wildcard /usr/local/cuda/bin/nvcc))
+CUDA_INCLUDE ?= $(firstword $(dir $(wildcard /usr/local/cuda/include/cuda_occupancy.h \
+                  /usr/local/cuda/targets/x86_64-linux/include/cuda_occupancy.h)))
+
+PKGS := libconfig libzstd jansson cairo
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) check 2>/dev/null)
+PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lcsv -lm
+CHECK_LIBS := $(shell pkg-config --libs check 2>/dev/null)
+
+OPT_release := -O3 -DNDEBUG
+OPT_debug := -O0
+OPT_asan := -O1 -fsanitize=address -fno-omit-frame-pointer
+OPT_ubsan := -O1 -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all
+ifeq ($(OPT_$(CONF)),)
+$(error CONF=$(CONF) is not one of: release debug asan ubsan)
+endif
+
+# Results must not depend on the optimiser: no contraction, no reassociation.
+CFLAGS := -std=c11 -D_GNU_SOURCE -g $(OPT_$(CONF)) -ffp-contract=off -fopenmp -Wall -Wextra -Wshadow \
+          -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wno-missing-field-initializers \
+          -Werror -Isim $(PKG_CFLAGS)
+PATHS := -DWT_SOURCE_CONFIGS='"$(CURDIR)/configs"' -DWT_INSTALLED_CONFIGS='"$(PREFIX)/share/wavetail/configs"' \
+         -DWT_SOURCE_ROOT='"$(CURDIR)"'
+CUDA_TEST_FLAGS := $(if $(CUDA_INCLUDE),-DHAVE_CUDA_OCCUPANCY -isystem $(CUDA_INCLUDE))
+
+SIM_SRC := $(wildcard sim/*/*.c)
+TOOL_SRC := $(wildcard tools/wavetail/*.c)
+TEST_SRC := $(wildcard tests/*.c)
+BENCH_SRC := $(wildcard tests/bench/*.c)
+SIM_OBJ := $(SIM_SRC:%.c=$(B)/%.o)
+TOOL_OBJ := $(TOOL_SRC:%.c=$(B)/%.o)
+TEST_OBJ := $(TEST_SRC:%.c=$(B)/%.o)
+LIB := $(B)/libwavetail.a
+WAVETAIL := $(B)/wavetail
+
+.DEFAULT_GOAL := all
+.PHONY: all help setup check bench demo gpu fuzz install clean
+.DELETE_ON_ERROR:
+
+all: $(LIB) $(WAVETAIL) gpu ## build the library, the command and, where nvcc is, gpu_ref
+
+help: ## show this list
+	@awk -F':.*## ' '/^[a-z_-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo "Options: CONF=release|debug|asan|ubsan  V=1 (show commands)  PREFIX=/usr/local  -j N"
+
+setup: ## install what the build needs (Debian packages)
+	$(Q)tools/setup.sh
+
+$(LIB): $(SIM_OBJ)
+	@echo "  AR      $@"
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(WAVETAIL): $(TOOL_OBJ) $(LIB)
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(PKG_LIBS)
+
+$(B)/wavetail-check: $(TEST_OBJ) $(LIB)
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(CHECK_LIBS) $(PKG_LIBS)
+
+$(B)/bench-%: $(B)/tests/bench/%.o $(LIB)
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(PKG_LIBS)
+
+$(B)/tests/%.o: EXTRA = $(PATHS) $(CUDA_TEST_FLAGS) -Itests
+$(B)/sim/gpu/%.o: EXTRA = $(PATHS)
+$(B)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	@echo "  CC      $<"
+	$(Q)$(CC) $(CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
+
+check: $(WAVETAIL) $(B)/wavetail-check ## run every test (SUITE=name for one suite)
+	$(Q)WAVETAIL=$(CURDIR)/$(WAVETAIL) $(if $(SUITE),CK_RUN_SUITE=$(SUITE)) $(B)/wavetail-check
+
+bench: $(BENCH_SRC:tests/bench/%.c=$(B)/bench-%) ## compare speeds within one run
+	$(Q)for b in $^; do $$b || exit 1; done
+
+clean: ## remove everything built
+	rm -rf build
+
+-include $(SIM_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_OBJ:.o=.d)

@@ -1,0 +1,29 @@
+/* How results leave a simulation. */
+#ifndef WT_DISPATCH_OBSERVER_H
+#define WT_DISPATCH_OBSERVER_H
+
+#include <stdint.h>
+
+#include "core/time.h"
+
+/* One block's stay on an SM, as in observe/timeline.h's wt_span, which is filled from it. */
+struct wt_block_run {
+    uint64_t block; /* linear index in its launch */
+    wt_time start;  /* first instruction */
+    wt_time end;    /* last instruction */
+    uint32_t launch; /* index of the kernel */
+    uint16_t sm;
+    uint16_t slot; /* block slot of the SM */
+};
+
+/* Any callback may be NULL. Calls come in a fixed order: a launch's first, then its blocks in the order of
+ * their ends (ties by start order), then its last. */
+struct wt_observer {
+    void *context;
+    void (*launch_begins)(void *context, uint32_t launch, wt_time first_start);
+    void (*block_done)(void *context, const struct wt_block_run *run);
+    /* The launch's last block has been handed out: it started at `queue_empty`. */
+    void (*launch_ends)(void *context, uint32_t launch, wt_time queue_empty, wt_time end);
+};
+
+#endif

@@ -1,0 +1,119 @@
+/* What is known of one GPU: the limits of its SMs, how its SMs are arranged, and how fast blocks are handed out.
+ *
+ * A GPU is read from a config file (configs/gpus/NAME.cfg). Every value carries where it comes from; the text
+ * starts with "measured", "documented" or "assumed". After loading, a wt_gpu is read-only and may be shared by
+ * threads. */
+#ifndef WT_GPU_GPU_H
+#define WT_GPU_GPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/status.h"
+
+enum {
+    WT_MAX_SMS = 1024,
+    WT_MAX_SUBCORES = 4,
+    WT_MAX_SLOTS = 64, /* block slots of an SM */
+    WT_MAX_GROUPS = 64,
+    WT_MAX_CARVEOUTS = 16,
+    WT_MAX_CURVE = 8,
+    WT_WARP_SIZE = 32
+};
+
+/* Limits of one SM and of one block (CUDA C++ Programming Guide, "Compute Capabilities", and
+ * cuda_occupancy.h). Counts unless named otherwise; 0 means "no such limit" where a field says so. */
+struct wt_limits {
+    int threads_per_sm;
+    int warps_per_sm;
+    int blocks_per_sm;
+    int threads_per_block;    /* 1024 everywhere */
+    int registers_per_sm;     /* 32-bit registers of all sub-cores together */
+    int registers_per_block;  /* most registers one block may hold */
+    int registers_per_thread; /* most the compiler may give one thread */
+    int register_unit;        /* registers are given to a warp in multiples of this */
+    int subcores;             /* sub-partitions of an SM; each has its own register file and warp slots */
+    int warp_granularity;     /* a block's warps are rounded up to this for the register limit */
+    int shared_bytes_per_sm;
+    int shared_bytes_per_block;        /* without opting in */
+    int shared_bytes_per_block_opt_in; /* with cudaFuncAttributeMaxDynamicSharedMemorySize */
+    int shared_unit_bytes;
+    int shared_reserved_bytes; /* taken by the system from every block's SM share; 1024 from cc 8.0 */
+    int carveouts_kb[WT_MAX_CARVEOUTS]; /* shared-memory configurations an SM can take, ascending */
+    int carveout_count;                 /* 0: the split is fixed at shared_bytes_per_sm */
+    int resident_grids;
+    int barriers_per_sm; /* 0: not limited */
+};
+
+/* SMs in the order in which a visit of the distributor serves them. */
+struct wt_group {
+    int sm_count;
+    uint16_t *sms; /* owned by the wt_gpu */
+};
+
+/* The arrangement of SMs. `group` is what the distributor sees (logical); `gpc` is the clock domain (physical);
+ * they need not agree: see configs/gpus/h200.cfg. All arrays have sm_count elements. */
+struct wt_topology {
+    int sm_count;
+    int group_count;
+    struct wt_group groups[WT_MAX_GROUPS];
+    uint16_t *group_of_sm;
+    uint16_t *rank_in_group; /* index of the SM in its group's `sms` */
+    uint16_t *tpc_of_sm;
+    uint16_t *gpc_of_sm;
+    int tpc_count;
+    int gpc_count;
+    int extra_group; /* the group on the distributor's privileged cadence, or -1 */
+};
+
+/* A quantity in cycles as a function of the block's warps: piecewise linear between points, ends extended. */
+struct wt_curve {
+    int count;
+    double warps[WT_MAX_CURVE]; /* ascending */
+    double cycles[WT_MAX_CURVE];
+};
+
+/* How fast blocks are handed out. Cycles of the SM clock. */
+struct wt_rates {
+    double service_cycles;         /* serial server in the steady state: one block each this long */
+    double release_cycles;         /* a block's last instruction -> first instruction of its replacement */
+    struct wt_curve launch_cycles; /* first wave: interval between two blocks started on one SM */
+    struct wt_curve tpc_lag_cycles; /* first wave: the TPC's second SM starts this much after the first */
+    int extra_first_gap;           /* visits to other groups after the extra group's first visit */
+    int extra_gap;                 /* visits to other groups between its later visits */
+};
+
+struct wt_gpu {
+    char *name;  /* as in the config, e.g. "NVIDIA H200" */
+    char *path;  /* file it was read from */
+    char *key;   /* the file's name without folder and ".cfg", e.g. "h200" */
+    int cc_major, cc_minor;
+    double clock_mhz; /* SM clock under load; 0 = unknown */
+    double l2_mib;    /* 0 = unknown */
+    double memory_gbs; /* DRAM bandwidth, GB/s; 0 = unknown */
+    char *placement;  /* name of the default placement policy */
+    struct wt_limits limits;
+    struct wt_topology topology;
+    struct wt_rates rates;
+};
+
+/* Loads `name_or_path`: a path when it contains '/' or ends in ".cfg", otherwise a name looked up as NAME.cfg in
+ * $WAVETAIL_CONFIGS/gpus, $WAVETAIL_CONFIGS, the source tree's configs/gpus, the installed share folder.
+ * On failure `err` says which file and line and what to do, and *out is NULL. */
+enum wt_code wt_gpu_load(const char *name_or_path, struct wt_gpu **out, struct wt_error *err);
+
+/* NULL is allowed. */
+void wt_gpu_free(struct wt_gpu *gpu);
+
+/* The curve's value at `warps` (>= 1). */
+double wt_curve_at(const struct wt_curve *curve, double warps);
+
+/* Names of all GPUs that can be loaded by name, sorted, without duplicates and without the bare compute
+ * capabilities (cc5.0, …) unless `with_bare`. The array (*names, *count) and its strings are the caller's. */
+enum wt_code wt_gpu_list(bool with_bare, char ***names, size_t *count, struct wt_error *err);
+
+/* Where the value of config key `key` (dotted, e.g. "rates.service_cycles") comes from; NULL if not stated. */
+const char *wt_gpu_source(const struct wt_gpu *gpu, const char *key);
+
+#endif

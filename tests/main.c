@@ -1,0 +1,18 @@
+#include <stdlib.h>
+
+#include "suites.h"
+
+static Suite *(*const suites[])(void) = {
+    core_suite,
+};
+
+int main(void)
+{
+    SRunner *runner = srunner_create(NULL);
+    for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
+        srunner_add_suite(runner, suites[i]());
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,9 @@
+/* The suites, one per question; each lives in tests/NAME.c and is listed in tests/main.c. */
+#ifndef WT_TESTS_SUITES_H
+#define WT_TESTS_SUITES_H
+
+#include <check.h>
+
+Suite *core_suite(void);
+
+#endif

@@ -1,0 +1,67 @@
+#include "command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/text.h"
+
+extern const struct command gpus_command;
+
+static const struct command *const commands[] = {
+    &gpus_command,
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(FILE *stream)
+{
+    fputs("Usage: wavetail SUBCOMMAND [OPTION...] [FILE...]\n\n"
+          "Simulates how a GPU hands thread blocks to its SMs, and shows the tail of a grid.\n\n", stream);
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(stream, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\n`wavetail SUBCOMMAND --help` documents each.\n"
+          "Exit status: 0 done, 1 the input is wrong, 2 usage, 3 the simulated programs deadlock.\n", stream);
+}
+
+static const struct command *find(const char *name)
+{
+    for (int i = 0; i < COMMANDS; i++)
+        if (!strcmp(commands[i]->name, name))
+            return commands[i];
+    return NULL;
+}
+
+static int unknown(const char *name)
+{
+    const char *names[COMMANDS];
+    for (int i = 0; i < COMMANDS; i++)
+        names[i] = commands[i]->name;
+    const char *nearest = wt_nearest(name, names, COMMANDS);
+    fprintf(stderr, "wavetail: no subcommand '%s'", name);
+    if (nearest)
+        fprintf(stderr, "; did you mean '%s'?", nearest);
+    fputs(" Try 'wavetail --help'.\n", stderr);
+    return WT_BAD_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return WT_BAD_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help") || !strcmp(argv[1], "-?")) {
+        print_help(stdout);
+        return WT_OK;
+    }
+    const struct command *command = find(argv[1]);
+    if (!command)
+        return unknown(argv[1]);
+    argv[1] = wt_format("wavetail %s", command->name);
+    struct wt_error err = {0};
+    enum wt_code code = command->run(argc - 1, argv + 1, &err);
+    if (err.text[0])
+        fprintf(stderr, "%s\n", err.text);
+    return (int)code;
+}
