@@ -6,14 +6,14 @@
 
 #include "core/time.h"
 
-/* One block's stay on an SM, as in observe/timeline.h's wt_span, which is filled from it. */
+/* One block's stay on an SM. 32 bytes, since a timeline may hold tens of millions. */
 struct wt_block_run {
     uint64_t block; /* linear index in its launch */
-    wt_time start;  /* first instruction */
-    wt_time end;    /* last instruction */
+    wt_time start;  /* first instruction, from the run's origin */
+    wt_time end;    /* last instruction; >= start */
     uint32_t launch; /* index of the kernel */
     uint16_t sm;
-    uint16_t slot; /* block slot of the SM */
+    uint16_t slot; /* block slot of the SM: no two runs of one (sm, slot) overlap */
 };
 
 /* Any callback may be NULL. Calls come in a fixed order: a launch's first, then its blocks in the order of

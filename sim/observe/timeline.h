@@ -7,16 +7,7 @@
 #include <stdint.h>
 
 #include "core/time.h"
-
-/* One block's stay on an SM. 32 bytes, since a timeline may hold tens of millions. */
-struct wt_span {
-    uint64_t block; /* linear block index in its launch */
-    wt_time start;  /* first instruction, from the timeline's origin */
-    wt_time end;    /* last instruction; >= start */
-    uint32_t launch; /* index into the timeline's launches */
-    uint16_t sm;
-    uint16_t slot;  /* block slot on the SM: no two spans of one (sm, slot) overlap */
-};
+#include "dispatch/observer.h"
 
 struct wt_timeline_launch {
     char *name;              /* kernel name, owned */
@@ -37,7 +28,7 @@ struct wt_timeline {
     uint16_t *gpc_of_sm; /* sm_count entries, for grouping rows; owned */
     struct wt_timeline_launch *launches; /* owned */
     size_t launch_count, launch_capacity;
-    struct wt_span *spans; /* owned */
+    struct wt_block_run *spans; /* owned; no two of one (sm, slot) overlap */
     size_t span_count, span_capacity;
 };
 
@@ -46,7 +37,7 @@ void wt_timeline_free(struct wt_timeline *timeline);
 
 /* Appends. `launch` is copied, with its name. Returns the launch's index. */
 size_t wt_timeline_add_launch(struct wt_timeline *timeline, const struct wt_timeline_launch *launch);
-void wt_timeline_add(struct wt_timeline *timeline, const struct wt_span *span);
+void wt_timeline_add(struct wt_timeline *timeline, const struct wt_block_run *span);
 
 /* Orders spans by (start, launch, block). */
 void wt_timeline_sort(struct wt_timeline *timeline);
