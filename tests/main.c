@@ -4,6 +4,7 @@
 
 static Suite *(*const suites[])(void) = {
     core_suite,
+    cli_suite,
 };
 
 int main(void)

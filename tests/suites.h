@@ -5,5 +5,6 @@
 #include <check.h>
 
 Suite *core_suite(void);
+Suite *cli_suite(void);
 
 #endif

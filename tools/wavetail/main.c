@@ -41,7 +41,8 @@ static int unknown(const char *name)
     fprintf(stderr, "wavetail: no subcommand '%s'", name);
     if (nearest)
         fprintf(stderr, "; did you mean '%s'?", nearest);
-    fputs(" Try 'wavetail --help'.\n", stderr);
+    fputs(nearest ? " " : ". ", stderr);
+    fputs("Try 'wavetail --help'.\n", stderr);
     return WT_BAD_USAGE;
 }
 
