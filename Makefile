@@ -44,7 +44,7 @@ LIB := $(B)/libwavetail.a
 WAVETAIL := $(B)/wavetail
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup check bench demo gpu fuzz install clean
+.PHONY: all help setup check bench demo gpu fuzz install clean FORCE
 .DELETE_ON_ERROR:
 
 all: $(LIB) $(WAVETAIL) gpu ## build the library, the command and, where nvcc is, gpu_ref
@@ -79,11 +79,44 @@ $(B)/%.o: %.c Makefile
 	@echo "  CC      $<"
 	$(Q)$(CC) $(CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
 
+# The installed configs' place is compiled in: another PREFIX makes those objects anew.
+$(filter $(B)/sim/gpu/%,$(SIM_OBJ)): $(B)/prefix
+$(B)/prefix: FORCE
+	@mkdir -p $(@D)
+	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' > $@
+
 check: $(WAVETAIL) $(B)/wavetail-check ## run every test (SUITE=name for one suite)
 	$(Q)WAVETAIL=$(CURDIR)/$(WAVETAIL) $(if $(SUITE),CK_RUN_SUITE=$(SUITE)) $(B)/wavetail-check
 
 bench: $(BENCH_SRC:tests/bench/%.c=$(B)/bench-%) ## compare speeds within one run
 	$(Q)for b in $^; do $$b || exit 1; done
+
+DEMO_TRACE := traces/h200/spin20k_b256.r0.csv.zst
+
+demo: $(WAVETAIL) ## replay a captured trace; the pictures and the summary go to build/demo
+	$(Q)mkdir -p build/demo
+	$(Q)$(WAVETAIL) replay $(DEMO_TRACE) --svg build/demo/timeline.svg --png build/demo/timeline.png \
+	  > build/demo/summary.txt
+	$(Q)cat build/demo/summary.txt
+	@echo "The SMs' timeline and its tail: build/demo/timeline.svg, build/demo/timeline.png"
+
+gpu: ## build the CUDA capture programs where nvcc is
+ifeq ($(NVCC),)
+	@echo "gpu_ref: nvcc not found, skipped"
+else
+	@echo "gpu_ref: nothing to build yet"
+endif
+
+SHARE := $(DESTDIR)$(PREFIX)/share/wavetail
+HEADERS := $(wildcard sim/*/*.h)
+
+install: $(WAVETAIL) $(LIB) ## install the command, library, headers and configs under PREFIX
+	$(Q)install -D -t $(DESTDIR)$(PREFIX)/bin $(WAVETAIL)
+	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(LIB)
+	$(Q)for h in $(HEADERS:sim/%=%); do \
+	  install -D -m 644 sim/$$h $(DESTDIR)$(PREFIX)/include/wavetail/$$h || exit 1; done
+	$(Q)for f in $(wildcard configs/*/*.cfg); do install -D -m 644 $$f $(SHARE)/$$f || exit 1; done
+	$(Q)install -D -m 644 -t $(SHARE) LICENSE
 
 clean: ## remove everything built
 	rm -rf build
