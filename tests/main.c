@@ -5,6 +5,7 @@
 static Suite *(*const suites[])(void) = {
     core_suite,
     cli_suite,
+    timeline_suite,
 };
 
 int main(void)

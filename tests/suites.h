@@ -6,5 +6,6 @@
 
 Suite *core_suite(void);
 Suite *cli_suite(void);
+Suite *timeline_suite(void);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef WT_OBSERVE_TIMELINE_H
 #define WT_OBSERVE_TIMELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,29 +26,47 @@ struct wt_timeline {
     double clock_mhz; /* 0 = unknown: outputs then give cycles only */
     int sm_count;
     int warps_per_sm; /* the SM's limit, for achieved occupancy; 0 = unknown */
-    uint16_t *gpc_of_sm; /* sm_count entries, for grouping rows; owned */
+    uint16_t *gpc_of_sm; /* sm_count entries, for grouping rows; all 0 = unknown; owned */
     struct wt_timeline_launch *launches; /* owned */
     size_t launch_count, launch_capacity;
     struct wt_block_run *spans; /* owned; no two of one (sm, slot) overlap */
     size_t span_count, span_capacity;
 };
 
+/* A timeline without spans also serves to describe a run whose blocks are not kept (metrics.h, blocks.h). NULL
+ * texts become "". sm_count >= 1. */
 struct wt_timeline *wt_timeline_new(const char *title, const char *gpu_name, int sm_count);
+/* NULL is allowed. */
 void wt_timeline_free(struct wt_timeline *timeline);
+/* Everything but the spans. */
+struct wt_timeline *wt_timeline_copy_description(const struct wt_timeline *timeline);
 
-/* Appends. `launch` is copied, with its name. Returns the launch's index. */
+/* Appends. `launch` is copied, with its name (NULL becomes ""). Returns the launch's index. */
 size_t wt_timeline_add_launch(struct wt_timeline *timeline, const struct wt_timeline_launch *launch);
+/* span->sm < sm_count. */
 void wt_timeline_add(struct wt_timeline *timeline, const struct wt_block_run *span);
+
+/* Adds every block of a simulation and sets each launch's queue_empty. The launches must have been added before,
+ * in the simulation's order. The timeline must outlive the observer. */
+struct wt_observer wt_timeline_observer(struct wt_timeline *timeline);
 
 /* Orders spans by (start, launch, block). */
 void wt_timeline_sort(struct wt_timeline *timeline);
 
 /* Gives each span the lowest slot free on its SM at its start (for measured spans, whose slots are unknown).
  * Sorts first. A measured successor may start up to `slack` before its predecessor's recorded end (clock
- * misalignment); it then still takes that slot and its start is moved to the predecessor's end. */
+ * misalignment); when no slot used before is free it then still takes the one that ends first, and its start is
+ * moved to the predecessor's end. The spans end up sorted. */
 void wt_timeline_assign_slots(struct wt_timeline *timeline, wt_time slack);
 
-/* Latest end; 0 for an empty timeline. */
+/* Sets every launch's queue_empty to the start of its block that started last (for measured spans). */
+void wt_timeline_find_queue_empty(struct wt_timeline *timeline);
+
+/* Earliest start and latest end; 0 for a timeline without spans. */
+wt_time wt_timeline_begin(const struct wt_timeline *timeline);
 wt_time wt_timeline_end(const struct wt_timeline *timeline);
+
+/* Block slots per SM that any span uses: highest slot + 1; 0 without spans. */
+int wt_timeline_slots(const struct wt_timeline *timeline);
 
 #endif
