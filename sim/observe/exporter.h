@@ -1,0 +1,35 @@
+/* Files made from a run: one exporter per format, all behind one descriptor. */
+#ifndef WT_OBSERVE_EXPORTER_H
+#define WT_OBSERVE_EXPORTER_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "core/status.h"
+#include "observe/timeline.h"
+
+/* What to export. At least one timeline is given; the exporter may sort them. Not owned. */
+struct wt_export {
+    struct wt_timeline *simulated;
+    struct wt_timeline *measured;
+    const char *title;  /* of a picture; NULL: made from the timeline */
+    int width, height;  /* of a picture, in pixels (points for PDF); 0: chosen to suit the content */
+};
+
+struct wt_exporter {
+    const char *option;  /* the command-line option that takes the file's name, without "--" */
+    const char *summary; /* for --help */
+    enum wt_code (*write)(const struct wt_export *what, FILE *stream, struct wt_error *err);
+};
+
+enum { WT_EXPORTERS = 6 };
+extern const struct wt_exporter *const wt_exporters[WT_EXPORTERS];
+
+/* Writes `path` through a temporary name; "-" is standard output. */
+enum wt_code wt_export_write(const struct wt_exporter *exporter, const struct wt_export *what, const char *path,
+                             struct wt_error *err);
+
+/* The simulated timeline, or the measured one where there is no other. */
+struct wt_timeline *wt_export_main(const struct wt_export *what);
+
+#endif
