@@ -6,6 +6,7 @@ static Suite *(*const suites[])(void) = {
     core_suite,
     cli_suite,
     timeline_suite,
+    config_suite,
 };
 
 int main(void)

@@ -7,5 +7,6 @@
 Suite *core_suite(void);
 Suite *cli_suite(void);
 Suite *timeline_suite(void);
+Suite *config_suite(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/curve.h"
 #include "core/status.h"
 
 enum {
@@ -18,7 +19,6 @@ enum {
     WT_MAX_SLOTS = 64, /* block slots of an SM */
     WT_MAX_GROUPS = 64,
     WT_MAX_CARVEOUTS = 16,
-    WT_MAX_CURVE = 8,
     WT_WARP_SIZE = 32
 };
 
@@ -67,14 +67,7 @@ struct wt_topology {
     int extra_group; /* the group on the distributor's privileged cadence, or -1 */
 };
 
-/* A quantity in cycles as a function of the block's warps: piecewise linear between points, ends extended. */
-struct wt_curve {
-    int count;
-    double warps[WT_MAX_CURVE]; /* ascending */
-    double cycles[WT_MAX_CURVE];
-};
-
-/* How fast blocks are handed out. Cycles of the SM clock. */
+/* How fast blocks are handed out. Cycles of the SM clock; curves are over the warps of a block (wt_curve_at). */
 struct wt_rates {
     double service_cycles;         /* serial server in the steady state: one block each this long */
     double release_cycles;         /* a block's last instruction -> first instruction of its replacement */
@@ -105,9 +98,6 @@ enum wt_code wt_gpu_load(const char *name_or_path, struct wt_gpu **out, struct w
 
 /* NULL is allowed. */
 void wt_gpu_free(struct wt_gpu *gpu);
-
-/* The curve's value at `warps` (>= 1). */
-double wt_curve_at(const struct wt_curve *curve, double warps);
 
 /* Names of all GPUs that can be loaded by name, sorted, without duplicates and without the bare compute
  * capabilities (cc5.0, …) unless `with_bare`. The array (*names, *count) and its strings are the caller's. */

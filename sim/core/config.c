@@ -1,0 +1,239 @@
+#include "core/config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <libconfig.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+struct wt_config {
+    config_t tree;
+    char *path;
+};
+
+/* One pass over the text before libconfig sees it: `in` is copied to `out`, where an integer that libconfig would
+ * silently cut to 32 bits gets the suffix L, and arrays become lists, which may mix 1 and 2.5. NUL-terminated. */
+struct scan {
+    const char *in, *end;
+    char *out; /* room for one L per ten characters: nothing shorter overflows */
+    long line;
+    const char *path;
+    struct wt_error *err;
+};
+
+static bool at(const struct scan *s, const char *word)
+{
+    size_t n = strlen(word);
+    return (size_t)(s->end - s->in) >= n && !memcmp(s->in, word, n);
+}
+
+static void copy_char(struct scan *s)
+{
+    s->line += *s->in == '\n';
+    *s->out++ = *s->in++;
+}
+
+static void copy_until(struct scan *s, const char *closer)
+{
+    while (s->in < s->end && !at(s, closer))
+        copy_char(s);
+    for (size_t i = strlen(closer); i > 0 && s->in < s->end; i--)
+        copy_char(s);
+}
+
+static void copy_string(struct scan *s)
+{
+    copy_char(s);
+    while (s->in < s->end && *s->in != '"') {
+        if (*s->in == '\\' && s->in + 1 < s->end)
+            copy_char(s);
+        copy_char(s);
+    }
+    if (s->in < s->end)
+        copy_char(s);
+}
+
+static void copy_name(struct scan *s)
+{
+    while (s->in < s->end && (isalnum((unsigned char)*s->in) || strchr("_-*", *s->in)))
+        copy_char(s);
+}
+
+/* The number at `in`; a sign in front was copied already. */
+static enum wt_code copy_number(struct scan *s)
+{
+    bool hex = at(s, "0x") || at(s, "0X");
+    uint64_t value = 0;
+    bool fits = true;
+    for (int skip = hex ? 2 : 0; skip > 0; skip--)
+        copy_char(s);
+    unsigned base = hex ? 16 : 10;
+    while (s->in < s->end && (hex ? isxdigit((unsigned char)*s->in) : isdigit((unsigned char)*s->in))) {
+        unsigned char c = (unsigned char)*s->in;
+        unsigned digit = isdigit(c) ? (unsigned)(c - '0') : (unsigned)tolower(c) - 'a' + 10;
+        fits = fits && value <= ((uint64_t)INT64_MAX - digit) / base;
+        value = fits ? value * base + digit : value;
+        copy_char(s);
+    }
+    if (s->in < s->end && !hex && strchr(".eE", *s->in)) {
+        while (s->in < s->end && (isdigit((unsigned char)*s->in) || strchr(".eE+-", *s->in)))
+            copy_char(s);
+        return WT_OK;
+    }
+    if (!fits)
+        return wt_fail_at(s->err, s->path, s->line, "this whole number does not fit 64 bits; write a smaller one");
+    if (value > INT_MAX && !(s->in < s->end && *s->in == 'L'))
+        *s->out++ = 'L';
+    while (s->in < s->end && *s->in == 'L')
+        copy_char(s);
+    return WT_OK;
+}
+
+static enum wt_code copy_token(struct scan *s)
+{
+    unsigned char c = (unsigned char)*s->in;
+    if (at(s, "@include"))
+        return wt_fail_at(s->err, s->path, s->line, "@include is not supported; name the other file as base instead");
+    if (c == '#' || at(s, "//"))
+        copy_until(s, "\n");
+    else if (at(s, "/*"))
+        copy_until(s, "*/");
+    else if (c == '"')
+        copy_string(s);
+    else if (isalpha(c) || c == '*')
+        copy_name(s);
+    else if (isdigit(c) || c == '.')
+        return copy_number(s);
+    else
+        copy_char(s);
+    if (c == '[' || c == ']')
+        s->out[-1] = c == '[' ? '(' : ')';
+    return WT_OK;
+}
+
+static enum wt_code prepare(const char *text, size_t size, const char *path, char **out, struct wt_error *err)
+{
+    *out = wt_alloc(size + size / 8 + 2, 1);
+    struct scan s = {text, text + size, *out, 1, path, err};
+    while (s.in < s.end) {
+        enum wt_code code = copy_token(&s);
+        if (code != WT_OK) {
+            free(*out);
+            *out = NULL;
+            return code;
+        }
+    }
+    return WT_OK;
+}
+
+enum wt_code wt_config_parse(const char *text, size_t size, const char *path, struct wt_config **out,
+                             struct wt_error *err)
+{
+    *out = NULL;
+    if (size > WT_CONFIG_MAX_BYTES)
+        return wt_fail_at(err, path, 0, "larger than %d MiB; a config file is small text", WT_CONFIG_MAX_BYTES >> 20);
+    if (memchr(text, '\0', size))
+        return wt_fail_at(err, path, 0, "holds a NUL byte, so it is not text; give a config file");
+    char *prepared;
+    WT_TRY(prepare(text, size, path, &prepared, err));
+    struct wt_config *config = wt_alloc(1, sizeof *config);
+    config_init(&config->tree);
+    config->path = wt_strdup(path);
+    enum wt_code code = WT_OK;
+    if (config_read_string(&config->tree, prepared) != CONFIG_TRUE)
+        code = wt_fail_at(err, path, config_error_line(&config->tree),
+                          "%s; look for a missing ';', '=', quote or bracket here or just before",
+                          config_error_text(&config->tree) ? config_error_text(&config->tree) : "syntax error");
+    free(prepared);
+    if (code == WT_OK)
+        *out = config;
+    else
+        wt_config_free(config);
+    return code;
+}
+
+static enum wt_code slurp(const char *path, char **text, size_t *size, struct wt_error *err)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return wt_fail_at(err, path, 0, "cannot open: %s; check the name", strerror(errno));
+    size_t capacity = 0;
+    *text = NULL;
+    *size = 0;
+    do {
+        *text = wt_grow(*text, &capacity, *size + 4096, 1);
+        *size += fread(*text + *size, 1, capacity - *size, file);
+    } while (!feof(file) && !ferror(file) && *size <= WT_CONFIG_MAX_BYTES);
+    int problem = ferror(file) ? errno : 0;
+    fclose(file);
+    if (!problem)
+        return WT_OK;
+    free(*text);
+    return wt_fail_at(err, path, 0, "cannot read: %s; give a config file", strerror(problem));
+}
+
+enum wt_code wt_config_read(const char *path, struct wt_config **out, struct wt_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    *out = NULL;
+    WT_TRY(slurp(path, &text, &size, err));
+    enum wt_code code = wt_config_parse(text, size, path, out, err);
+    free(text);
+    return code;
+}
+
+void wt_config_free(struct wt_config *config)
+{
+    if (!config)
+        return;
+    config_destroy(&config->tree);
+    free(config->path);
+    free(config);
+}
+
+const char *wt_config_path(const struct wt_config *config)
+{
+    return config->path;
+}
+
+const config_setting_t *wt_config_root(const struct wt_config *config)
+{
+    return config_root_setting(&config->tree);
+}
+
+long wt_config_line(const config_setting_t *setting)
+{
+    return setting->line;
+}
+
+size_t wt_config_count(const config_setting_t *group, const char *key)
+{
+    const config_setting_t *list = config_setting_is_group(group) ? config_setting_get_member(group, key) : NULL;
+    return list && config_setting_is_aggregate(list) ? (size_t)config_setting_length(list) : 0;
+}
+
+const config_setting_t *wt_config_element(const config_setting_t *group, const char *key, size_t index)
+{
+    if (index >= wt_config_count(group, key))
+        return NULL;
+    return config_setting_get_elem(config_setting_get_member(group, key), (unsigned)index);
+}
+
+enum wt_code wt_config_fail(const struct wt_config *config, const config_setting_t *setting, struct wt_error *err,
+                            const char *format, ...)
+{
+    char what[sizeof err->text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return wt_fail_at(err, config->path, wt_config_line(setting), "%s", what);
+}
