@@ -38,6 +38,7 @@ static const struct wt_param sample_params[] = {
     {"weights", WT_PARAM_NUMBERS, offsetof(struct sample, weights), .help = "weights"},
     {"groups", WT_PARAM_INT_LISTS, offsetof(struct sample, groups), .low = 0, .high = 9, .most = 3, .help = "groups"},
     {"parts", WT_PARAM_GROUPS, .help = "parts"},
+    {"inner", WT_PARAM_GROUP, .help = "inner"},
     {0}};
 
 static enum wt_code read_text(const char *text, struct sample *sample, struct wt_error *err)
@@ -156,6 +157,7 @@ START_TEST(wrong_values_say_where_and_what_to_do)
     assert_fails("threads = 1; groups = ([1], [1], [1], [1]);", "a.cfg:1: 'groups' has 4 elements; give at most 3");
     assert_fails("threads = 1; work = { curve = ([2, 1],\n [2, 1]); };",
                  "a.cfg:2: 'work.curve': the first numbers of the pairs must rise");
+    assert_fails("threads = 1; inner = 1;", "a.cfg:1: 'inner' must be a group; write e.g. inner = { … };");
     assert_fails("threads = 1; parts = (1);", "a.cfg:1: 'parts' must be a list of groups; write e.g. parts = "
                                               "( { … }, { … } );");
 }
@@ -207,6 +209,26 @@ START_TEST(list_elements_are_read_against_a_table)
     ck_assert_int_eq(wt_params_read(sample_params, config, wt_config_element(root, "parts", 1), &s, &err), WT_BAD_INPUT);
     ck_assert_str_eq(err.text, "a.cfg:3: unknown key 'threds'; did you mean 'threads'?");
     ck_assert_ptr_null(wt_config_element(root, "parts", 2));
+    wt_config_free(config);
+}
+END_TEST
+
+START_TEST(inner_group_is_read_against_its_own_table)
+{
+    const char *text = "threads = 1; inner = { threads = 7; }; parts = ();";
+    struct wt_config *config;
+    struct wt_error err = {0};
+    struct sample s;
+    ck_assert_int_eq(wt_config_parse(text, strlen(text), "a.cfg", &config, &err), WT_OK);
+    const struct config_setting_t *root = wt_config_root(config);
+    ck_assert_int_eq(wt_params_read(sample_params, config, root, &s, &err), WT_OK);
+    wt_params_free(sample_params, &s);
+    ck_assert_int_eq(wt_params_read(sample_params, config, wt_config_group(root, "inner"), &s, &err), WT_OK);
+    ck_assert_int_eq(s.threads, 7);
+    wt_params_free(sample_params, &s);
+    ck_assert_ptr_null(wt_config_group(root, "threads"));
+    ck_assert_ptr_null(wt_config_group(root, "parts"));
+    ck_assert_ptr_null(wt_config_group(root, "none"));
     wt_config_free(config);
 }
 END_TEST
@@ -329,6 +351,7 @@ Suite *config_suite(void)
     tcase_add_test(tcase, broken_files_say_where);
     tcase_add_test(tcase, files_that_are_no_text_are_refused);
     tcase_add_test(tcase, list_elements_are_read_against_a_table);
+    tcase_add_test(tcase, inner_group_is_read_against_its_own_table);
     tcase_add_test(tcase, sources_follow_their_values);
     tcase_add_test(tcase, the_echo_holds_every_value);
     tcase_add_test(tcase, the_reference_names_every_key);

@@ -214,6 +214,12 @@ long wt_config_line(const config_setting_t *setting)
     return setting->line;
 }
 
+const config_setting_t *wt_config_group(const config_setting_t *group, const char *key)
+{
+    const config_setting_t *member = config_setting_is_group(group) ? config_setting_get_member(group, key) : NULL;
+    return member && config_setting_is_group(member) ? member : NULL;
+}
+
 size_t wt_config_count(const config_setting_t *group, const char *key)
 {
     const config_setting_t *list = config_setting_is_group(group) ? config_setting_get_member(group, key) : NULL;

@@ -32,6 +32,9 @@ const struct config_setting_t *wt_config_root(const struct wt_config *config);
 /* Line of a setting, from 1; 0 for the root group. */
 long wt_config_line(const struct config_setting_t *setting);
 
+/* Member `key` of `group` where it is a group itself, else NULL. */
+const struct config_setting_t *wt_config_group(const struct config_setting_t *group, const char *key);
+
 /* Elements of the list, array or group `key` of `group` (a plain name, not dotted); 0 when it is absent. */
 size_t wt_config_count(const struct config_setting_t *group, const char *key);
 

@@ -224,6 +224,8 @@ static enum wt_code convert(const struct slot *slot, const config_setting_t *set
         return read_curve(slot, setting, slot->field);
     case WT_PARAM_GROUPS:
         return check_groups(slot, setting);
+    case WT_PARAM_GROUP:
+        return config_setting_is_group(setting) ? WT_OK : wrong_type(slot, setting);
     }
     return WT_BAD_INPUT;
 }
@@ -335,7 +337,7 @@ static enum wt_code read_value(const struct reading *r, const struct wt_param *p
     origin->line = wt_config_line(setting);
     origin->source = group_source ? wt_strdup(group_source) : NULL;
     const config_setting_t *value = setting;
-    if (config_setting_is_group(setting) && param->type != WT_PARAM_GROUPS)
+    if (config_setting_is_group(setting) && !wt_param_is_left_to_caller(param))
         WT_TRY(unwrap(r, setting, param->key, origin, &value));
     struct slot slot = {param, field_of(param, r->record->object), r->config, r->err};
     return convert(&slot, value);

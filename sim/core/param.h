@@ -62,7 +62,8 @@ enum wt_param_type {
     WT_PARAM_NUMBERS,   /* struct wt_numbers */
     WT_PARAM_INT_LISTS, /* struct wt_int_lists: ([0, 1], [2, 3]) */
     WT_PARAM_CURVE,     /* struct wt_curve: ([1, 24], [8, 31]); a plain number is a constant */
-    WT_PARAM_GROUPS     /* a list of groups, for the caller to read (wt_config_element); nothing is stored */
+    WT_PARAM_GROUPS,    /* a list of groups, for the caller to read (wt_config_element); nothing is stored */
+    WT_PARAM_GROUP      /* one group, for the caller to read (wt_config_group); nothing is stored */
 };
 
 struct wt_param {
@@ -76,7 +77,7 @@ struct wt_param {
     const char *fallback; /* default, as it would stand in a file (strings and choices without quotes); NULL: 0,
                              false, NULL, the first choice, an empty list */
     const char *const *choices;    /* WT_PARAM_CHOICE: NULL-terminated */
-    const struct wt_param *groups; /* WT_PARAM_GROUPS: the elements' table, for the reference; may be NULL */
+    const struct wt_param *groups; /* WT_PARAM_GROUPS, WT_PARAM_GROUP: their table, for the reference; may be NULL */
     const char *help;              /* one sentence, no full stop */
 };
 

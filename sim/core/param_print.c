@@ -20,6 +20,7 @@ static const struct wt_param_kind kinds[] = {
                             sizeof(struct wt_int_lists)},
     [WT_PARAM_CURVE] = {"curve", "a list of pairs of numbers", "([1, 24], [8, 31])", sizeof(struct wt_curve)},
     [WT_PARAM_GROUPS] = {"groups", "a list of groups", "( { … }, { … } )", 0},
+    [WT_PARAM_GROUP] = {"group", "a group", "{ … }", 0},
 };
 
 const struct wt_param_kind *wt_param_kind(enum wt_param_type type)
@@ -74,7 +75,8 @@ static void print_wrapped(FILE *stream, int indent, const char *text)
 
 static bool has_range(const struct wt_param *param)
 {
-    bool numeric = param->type != WT_PARAM_STRING && param->type != WT_PARAM_BOOL && param->type != WT_PARAM_GROUPS;
+    bool numeric = param->type != WT_PARAM_STRING && param->type != WT_PARAM_BOOL &&
+                   !wt_param_is_left_to_caller(param);
     return param->type == WT_PARAM_CHOICE || (numeric && (param->low != 0 || param->high != 0));
 }
 
@@ -176,6 +178,7 @@ static void json_value(struct wt_json *json, const char *key, const struct wt_pa
         json_curve(json, key, field);
         break;
     case WT_PARAM_GROUPS:
+    case WT_PARAM_GROUP:
         break;
     }
 }
@@ -217,7 +220,7 @@ static void json_table(const struct wt_param *table, const void *object, const s
 {
     const char *before = "";
     for (const struct wt_param *p = table; p->key; p++) {
-        if (p->type == WT_PARAM_GROUPS)
+        if (wt_param_is_left_to_caller(p))
             continue;
         const char *name = enter_groups(json, before, p->key);
         before = p->key;
@@ -307,6 +310,7 @@ char *wt_param_text(const struct wt_param *param, const void *object)
     case WT_PARAM_CHOICE:
         return wt_format("\"%s\"", param->choices[*(const int *)field]);
     case WT_PARAM_GROUPS:
+    case WT_PARAM_GROUP:
         return wt_strdup("");
     default:
         return text_list(param, field);

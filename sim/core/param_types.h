@@ -13,6 +13,12 @@ struct wt_param_kind {
 
 const struct wt_param_kind *wt_param_kind(enum wt_param_type type);
 
+/* Groups: the table names the key only. */
+static inline bool wt_param_is_left_to_caller(const struct wt_param *param)
+{
+    return param->type == WT_PARAM_GROUPS || param->type == WT_PARAM_GROUP;
+}
+
 /* What is allowed, with the unit: "1 to 1024 cycles"; for choices their names. Owned by the caller. */
 char *wt_param_range(const struct wt_param *param);
 

@@ -22,6 +22,21 @@ struct wt_random wt_random_stream(uint64_t seed, const char *name, uint64_t inde
     return r;
 }
 
+void wt_random_advance(struct wt_random *r, uint64_t steps)
+{
+    uint64_t multiplier = 6364136223846793005ULL, increment = r->increment;
+    uint64_t total_multiplier = 1, total_increment = 0;
+    for (; steps; steps >>= 1) {
+        if (steps & 1) {
+            total_multiplier *= multiplier;
+            total_increment = total_increment * multiplier + increment;
+        }
+        increment *= multiplier + 1;
+        multiplier *= multiplier;
+    }
+    r->state = total_multiplier * r->state + total_increment;
+}
+
 uint32_t wt_random_below(struct wt_random *r, uint32_t bound)
 {
     uint32_t threshold = (uint32_t)(-bound) % bound;

@@ -22,6 +22,10 @@ static inline uint32_t wt_random_u32(struct wt_random *r)
     return (xorshifted >> turn) | (xorshifted << ((32 - turn) & 31));
 }
 
+/* As `steps` calls of wt_random_u32, in logarithmic time (Brown 1994, "Random Number Generation with Arbitrary
+ * Strides"). */
+void wt_random_advance(struct wt_random *r, uint64_t steps);
+
 /* Uniform in [0, bound), unbiased. bound >= 1. */
 uint32_t wt_random_below(struct wt_random *r, uint32_t bound);
 
