@@ -4,6 +4,7 @@
 
 static Suite *(*const suites[])(void) = {
     core_suite,
+    cost_suite,
     cli_suite,
     timeline_suite,
     config_suite,

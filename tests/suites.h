@@ -6,6 +6,7 @@
 
 Suite *core_suite(void);
 Suite *cli_suite(void);
+Suite *cost_suite(void);
 Suite *timeline_suite(void);
 Suite *config_suite(void);
 
