@@ -8,6 +8,7 @@ static Suite *(*const suites[])(void) = {
     cli_suite,
     timeline_suite,
     config_suite,
+    metrics_suite,
 };
 
 int main(void)

@@ -9,5 +9,6 @@ Suite *cli_suite(void);
 Suite *cost_suite(void);
 Suite *timeline_suite(void);
 Suite *config_suite(void);
+Suite *metrics_suite(void);
 
 #endif

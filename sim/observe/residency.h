@@ -34,22 +34,23 @@ struct wt_residency_curve {
 struct wt_residency wt_residency_new(wt_time origin);
 void wt_residency_free(struct wt_residency *residency);
 
-void wt_residency_grow(struct wt_residency *residency, wt_time until);
+/* Widens the buckets until one holds origin + t. */
+void wt_residency_grow(struct wt_residency *residency, wt_time t);
 
 static inline void wt_residency_event(struct wt_residency *r, wt_time at, uint64_t blocks, uint64_t warps)
 {
-    wt_time t = at - r->origin;
+    wt_time t = at > r->origin ? at - r->origin : 0;
     if (t >> r->shift >= WT_RESIDENCY_BUCKETS)
-        wt_residency_grow(r, at);
+        wt_residency_grow(r, t);
     struct wt_residency_bucket *bucket = &r->buckets[t >> r->shift];
-    uint64_t left = ((t >> r->shift) + 1 << r->shift) - t;
+    uint64_t left = (((t >> r->shift) + 1) << r->shift) - t;
     bucket->blocks += blocks;
     bucket->warps += warps;
     bucket->block_time += blocks * left;
     bucket->warp_time += warps * left;
 }
 
-/* One block of `warps` warps is resident in [start, end). origin <= start <= end. */
+/* One block of `warps` warps is resident in [start, end). What lies before the origin is left out. */
 static inline void wt_residency_add(struct wt_residency *residency, wt_time start, wt_time end, uint64_t warps)
 {
     wt_residency_event(residency, end, -(uint64_t)1, -warps);

@@ -1,0 +1,242 @@
+/* Metrics as a summary for people and as JSON. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "observe/metrics.h"
+#include "observe/words.h"
+
+enum { LABEL = 12, DIGITS = 10, CURVE_POINTS = 256 };
+
+static void label(FILE *stream, const char *indent, const char *text)
+{
+    fprintf(stream, "%s%-*s", indent, LABEL, text);
+}
+
+static void time_text(FILE *stream, double cycles, double clock_mhz)
+{
+    char text[WT_WORDS];
+    fputs(wt_words_cycles(text, cycles), stream);
+    if (clock_mhz > 0)
+        fprintf(stream, " = %s", wt_words_us(text, cycles / clock_mhz));
+}
+
+static void percent(FILE *stream, double fraction)
+{
+    if (isnan(fraction))
+        fputs("unknown", stream);
+    else
+        fprintf(stream, "%.1f %%", 100 * fraction);
+}
+
+static void print_rate(FILE *stream, const char *indent, const struct wt_metrics_part *part, double clock_mhz)
+{
+    char text[WT_WORDS];
+    label(stream, indent, "blocks");
+    fputs(wt_words_count(text, part->blocks), stream);
+    if (!isnan(part->waves))
+        fprintf(stream, ", %.2f waves (%d per SM)", part->waves, part->blocks_per_sm);
+    if (clock_mhz > 0)
+        fprintf(stream, ", %.4g blocks/µs\n", part->blocks_per_cycle * clock_mhz);
+    else
+        fprintf(stream, ", %.4g blocks/cycle\n", part->blocks_per_cycle);
+}
+
+static void print_durations(FILE *stream, const char *indent, const struct wt_durations *duration)
+{
+    char least[WT_WORDS], median[WT_WORDS], mean[WT_WORDS], most[WT_WORDS];
+    label(stream, indent, "block time");
+    fprintf(stream, "least %s, median %s, mean %s, most %s\n", wt_words_number(least, duration->least),
+            wt_words_number(median, duration->median), wt_words_number(mean, duration->mean),
+            wt_words_cycles(most, duration->most));
+}
+
+static void print_occupancy(FILE *stream, const char *indent, const struct wt_metrics_part *part)
+{
+    label(stream, indent, "occupancy");
+    percent(stream, part->occupancy_active);
+    fputs(" achieved while an SM is busy, ", stream);
+    percent(stream, part->occupancy_elapsed);
+    fputs(" over the makespan; theoretical ", stream);
+    percent(stream, part->theoretical_occupancy);
+    putc('\n', stream);
+}
+
+static void print_busy(FILE *stream, const char *indent, const struct wt_busy *busy)
+{
+    label(stream, indent, "SM busy");
+    fprintf(stream, "least %.1f %%, median %.1f %%, most %.1f %% of the makespan\n", 100 * busy->least,
+            100 * busy->median, 100 * busy->most);
+}
+
+static void print_tail(FILE *stream, const char *indent, const struct wt_metrics_part *part, double clock_mhz)
+{
+    const struct wt_tail *tail = &part->tail;
+    label(stream, indent, "tail");
+    time_text(stream, wt_to_cycles(tail->length), clock_mhz);
+    fprintf(stream, ", %.1f %% of the makespan; in it %.1f %% of SM time", 100 * tail->fraction, 100 * tail->sm_idle);
+    if (!isnan(tail->slot_idle))
+        fprintf(stream, " and %.1f %% of slot time", 100 * tail->slot_idle);
+    fputs(" idle\n", stream);
+}
+
+static void print_part(FILE *stream, const char *indent, const struct wt_metrics_part *part, double clock_mhz)
+{
+    label(stream, indent, "makespan");
+    time_text(stream, wt_to_cycles(wt_metrics_makespan(part)), clock_mhz);
+    putc('\n', stream);
+    print_rate(stream, indent, part, clock_mhz);
+    print_durations(stream, indent, &part->duration);
+    print_occupancy(stream, indent, part);
+    print_busy(stream, indent, &part->busy);
+    print_tail(stream, indent, part, clock_mhz);
+}
+
+static void print_launch_title(FILE *stream, const struct wt_timeline_launch *launch)
+{
+    char grid[WT_WORDS];
+    fprintf(stream, "%s: %s blocks x %d threads", launch->name[0] ? launch->name : "kernel",
+            wt_words_count(grid, launch->grid_blocks), launch->threads_per_block);
+}
+
+static void print_title(FILE *stream, const struct wt_timeline *about)
+{
+    if (about->launch_count == 1)
+        print_launch_title(stream, &about->launches[0]);
+    else
+        fprintf(stream, "%s: %zu launches", about->title[0] ? about->title : "run", about->launch_count);
+    fprintf(stream, " on %s (%d SMs", about->gpu_name[0] ? about->gpu_name : "a GPU", about->sm_count);
+    if (about->clock_mhz > 0)
+        fprintf(stream, ", %.6g MHz", about->clock_mhz);
+    fputs(")\n", stream);
+}
+
+void wt_metrics_print(FILE *stream, const struct wt_metrics *metrics)
+{
+    const struct wt_timeline *about = metrics->about;
+    print_title(stream, about);
+    print_part(stream, "  ", &metrics->whole, about->clock_mhz);
+    if (about->launch_count < 2)
+        return;
+    for (size_t i = 0; i < about->launch_count; i++) {
+        fprintf(stream, "  launch %ld: ", about->launches[i].number);
+        print_launch_title(stream, &about->launches[i]);
+        putc('\n', stream);
+        print_part(stream, "    ", &metrics->launches[i], about->clock_mhz);
+    }
+}
+
+static void json_time(struct wt_json *json, const char *name, double cycles, double clock_mhz)
+{
+    char key[64];
+    snprintf(key, sizeof key, "%s_cycles", name);
+    wt_json_number(json, key, cycles, 15);
+    snprintf(key, sizeof key, "%s_us", name);
+    wt_json_number(json, key, clock_mhz > 0 ? cycles / clock_mhz : NAN, DIGITS);
+}
+
+static void json_duration(struct wt_json *json, const struct wt_durations *duration)
+{
+    wt_json_object(json, "block_cycles");
+    wt_json_number(json, "min", duration->least, DIGITS);
+    wt_json_number(json, "median", duration->median, DIGITS);
+    wt_json_number(json, "mean", duration->mean, DIGITS);
+    wt_json_number(json, "max", duration->most, DIGITS);
+    wt_json_close(json);
+}
+
+static void json_busy(struct wt_json *json, const struct wt_busy *busy)
+{
+    wt_json_object(json, "sm_busy");
+    wt_json_number(json, "min", busy->least, DIGITS);
+    wt_json_number(json, "median", busy->median, DIGITS);
+    wt_json_number(json, "mean", busy->mean, DIGITS);
+    wt_json_number(json, "max", busy->most, DIGITS);
+    wt_json_close(json);
+}
+
+static void json_part(struct wt_json *json, const struct wt_metrics_part *part, double clock_mhz)
+{
+    wt_json_int(json, "blocks", (int64_t)part->blocks);
+    json_time(json, "makespan", wt_to_cycles(wt_metrics_makespan(part)), clock_mhz);
+    wt_json_int(json, "blocks_per_sm", part->blocks_per_sm);
+    wt_json_number(json, "waves", part->waves, DIGITS);
+    wt_json_number(json, "theoretical_occupancy", part->theoretical_occupancy, DIGITS);
+    wt_json_number(json, "achieved_occupancy", part->occupancy_active, DIGITS);
+    wt_json_number(json, "achieved_occupancy_elapsed", part->occupancy_elapsed, DIGITS);
+    wt_json_number(json, "mean_resident_blocks", part->mean_resident_blocks, DIGITS);
+    wt_json_number(json, "blocks_per_cycle", part->blocks_per_cycle, DIGITS);
+    wt_json_number(json, "blocks_per_us", clock_mhz > 0 ? part->blocks_per_cycle * clock_mhz : NAN, DIGITS);
+    json_duration(json, &part->duration);
+    json_busy(json, &part->busy);
+    json_time(json, "tail", wt_to_cycles(part->tail.length), clock_mhz);
+    wt_json_number(json, "tail_fraction", part->tail.fraction, DIGITS);
+    wt_json_number(json, "tail_sm_idle", part->tail.sm_idle, DIGITS);
+    wt_json_number(json, "tail_slot_idle", part->tail.slot_idle, DIGITS);
+}
+
+static void json_launches(struct wt_json *json, const struct wt_metrics *metrics)
+{
+    const struct wt_timeline *about = metrics->about;
+    wt_json_array(json, "launches");
+    for (size_t i = 0; i < about->launch_count; i++) {
+        const struct wt_timeline_launch *launch = &about->launches[i];
+        wt_json_object(json, NULL);
+        wt_json_int(json, "launch", launch->number);
+        wt_json_string(json, "kernel", launch->name);
+        wt_json_int(json, "grid_blocks", (int64_t)launch->grid_blocks);
+        wt_json_int(json, "threads_per_block", launch->threads_per_block);
+        json_part(json, &metrics->launches[i], about->clock_mhz);
+        wt_json_close(json);
+    }
+    wt_json_close(json);
+}
+
+/* Joins `step` neighbouring buckets; only the run's last one can be short. */
+static double joined(const struct wt_residency_curve *curve, const double *value, size_t first, size_t step)
+{
+    double sum = 0, weight = 0;
+    for (size_t i = first; i < first + step && i < curve->count; i++) {
+        wt_time begin = curve->origin + i * curve->width, left = curve->end - begin;
+        double width = (double)(left < curve->width ? left : curve->width);
+        sum += value[i] * width;
+        weight += width;
+    }
+    return weight > 0 ? sum / weight : 0;
+}
+
+static void json_series(struct wt_json *json, const char *key, const struct wt_residency_curve *curve,
+                        const double *value, size_t step)
+{
+    wt_json_array(json, key);
+    for (size_t i = 0; i < curve->count; i += step)
+        wt_json_number(json, NULL, joined(curve, value, i, step), 6);
+    wt_json_close(json);
+}
+
+static void json_residency(struct wt_json *json, const struct wt_residency_curve *curve, wt_time begin)
+{
+    size_t step = 1;
+    while ((curve->count + step - 1) / step > CURVE_POINTS)
+        step *= 2;
+    wt_json_object(json, "residency");
+    wt_json_number(json, "start_cycles", wt_to_cycles(curve->origin) - wt_to_cycles(begin), 15);
+    wt_json_number(json, "step_cycles", wt_to_cycles(curve->width * step), 15);
+    json_series(json, "blocks", curve, curve->blocks, step);
+    json_series(json, "warps", curve, curve->warps, step);
+    wt_json_close(json);
+}
+
+void wt_metrics_json(struct wt_json *json, const char *key, const struct wt_metrics *metrics)
+{
+    const struct wt_timeline *about = metrics->about;
+    wt_json_object(json, key);
+    wt_json_string(json, "title", about->title);
+    wt_json_string(json, "gpu", about->gpu_name);
+    wt_json_int(json, "sm_count", about->sm_count);
+    wt_json_number(json, "clock_mhz", about->clock_mhz > 0 ? about->clock_mhz : NAN, DIGITS);
+    json_part(json, &metrics->whole, about->clock_mhz);
+    json_launches(json, metrics);
+    json_residency(json, &metrics->residency, metrics->whole.begin);
+    wt_json_close(json);
+}
