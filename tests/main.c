@@ -9,6 +9,8 @@ static Suite *(*const suites[])(void) = {
     timeline_suite,
     config_suite,
     metrics_suite,
+    sm_suite,
+    sm_random_suite,
 };
 
 int main(void)

@@ -10,5 +10,7 @@ Suite *cost_suite(void);
 Suite *timeline_suite(void);
 Suite *config_suite(void);
 Suite *metrics_suite(void);
+Suite *sm_suite(void);
+Suite *sm_random_suite(void);
 
 #endif

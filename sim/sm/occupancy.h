@@ -14,19 +14,31 @@ struct wt_occupancy {
     int limits[WT_RES_COUNT];    /* blocks each resource alone would allow; WT_UNLIMITED when it does not limit */
     bool limiter[WT_RES_COUNT];  /* the resources whose limit equals blocks_per_sm */
     int warps_per_sm;            /* resident warps = blocks_per_sm * warps per block */
-    double occupancy;            /* warps_per_sm / limits.warps_per_sm */
+    double occupancy;            /* warps_per_sm / the SM's warps */
     int carveout_kb;             /* shared-memory configuration assumed for the shared-memory limit */
 };
 
-/* Real allocation granularity: what the hardware does. A launch that cannot happen fails with the reason. */
+/* Real allocation granularity: what the hardware does, by the arithmetic of NVIDIA's cuda_occupancy.h. Without a
+ * preference, the shared-memory limit assumes the largest configuration, as NVIDIA's does. A launch that cannot
+ * happen fails with the reason; `out` is filled all the same, with 0 for the resource that is short. */
 enum wt_code wt_occupancy(const struct wt_limits *limits, const struct wt_launch_needs *needs,
                           struct wt_occupancy *out, struct wt_error *err);
 
-/* No granularity and no reserve: limits are plain quotients, as in textbooks. */
+/* No granularity and no reserve: limits are plain quotients, as in textbooks; only warps stay whole. Fails and
+ * fills `out` as above. */
 enum wt_code wt_occupancy_idealised(const struct wt_limits *limits, const struct wt_launch_needs *needs,
                                     struct wt_occupancy *out, struct wt_error *err);
 
-/* grid blocks / (sm_count * blocks_per_sm): full waves and a fraction. */
+/* Blocks that `resource` alone would allow, real granularity: 0 = not even one, WT_UNLIMITED = does not limit. */
+int wt_occupancy_limit(const struct wt_limits *limits, const struct wt_launch_needs *needs, enum wt_resource resource);
+
+/* Warps of a block of `threads`. */
+int wt_warps_of(int threads);
+
+/* Warps an SM holds: its warp limit, or what its thread limit amounts to where that is less. */
+int wt_warps_per_sm(const struct wt_limits *limits);
+
+/* grid blocks / (sm_count * blocks_per_sm): full waves and a fraction. 0 when no block fits. */
 double wt_waves(uint64_t grid_blocks, int sm_count, int blocks_per_sm);
 
 #endif

@@ -3,8 +3,9 @@
  * Rules (measured on the H200): all or nothing; warp j of a block goes to sub-core (pointer + j) mod 4, then the
  * pointer advances by warps mod 4, or by 1 where that is 0; each sub-core has its own warp slots and register
  * file, whose units need not be contiguous; shared memory is contiguous in a circular address range, first fit
- * from address 0, nothing is moved; a block needing a larger shared-memory configuration than the SM's present
- * one waits until the SM is empty. */
+ * from address 0, nothing is moved; a block of a kernel with a larger shared-memory configuration than the SM's
+ * present one waits until the SM is empty; an empty SM takes the configuration of the kernel whose block comes
+ * first, larger or smaller than the one it had. */
 #ifndef WT_SM_SM_H
 #define WT_SM_SM_H
 
@@ -20,15 +21,17 @@ enum wt_shortage {
     WT_SHORT_TOTAL,      /* not enough left on the whole SM */
     WT_SHORT_FRAGMENTED, /* enough in total, but no contiguous range */
     WT_SHORT_SUBCORE,    /* enough in total, but not in the sub-cores the pointer names */
-    WT_SHORT_CARVEOUT    /* needs another shared-memory configuration, possible only when the SM is empty */
+    WT_SHORT_CARVEOUT    /* needs a larger shared-memory configuration, possible only when the SM is empty */
 };
 
 struct wt_refusal {
     enum wt_resource resource;
     enum wt_shortage shortage;
     int subcore;   /* the lacking sub-core for WT_SHORT_SUBCORE, else -1 */
-    int wanted;    /* in the resource's own unit (blocks, warps, registers, bytes, barriers) */
-    int available; /* largest amount that could be given now, same unit */
+    int wanted;    /* in the resource's own unit (blocks, warps, registers, bytes, barriers): of the whole block, or of
+                      its share in `subcore`; for WT_SHORT_CARVEOUT the configuration's bytes */
+    int available; /* what there is of it, same unit: in total, in `subcore`, in the largest hole, or in the present
+                      configuration */
 };
 
 struct wt_shared_use {
@@ -38,7 +41,7 @@ struct wt_shared_use {
     double fragmentation;   /* 1 - largest/free; 0 when nothing is free */
 };
 
-struct wt_sm; /* opaque; sized by wt_sm_bytes so that all SMs of a GPU lie in one array */
+struct wt_sm; /* opaque */
 
 /* "blocks", "warps", "registers", "shared_memory", "barriers". */
 const char *wt_resource_name(enum wt_resource resource);
@@ -53,7 +56,9 @@ void wt_sm_free(struct wt_sm *sm);
  * changed. The hot path: no allocation, no explanation. `shape` must outlive the block. */
 int wt_sm_admit(struct wt_sm *sm, const struct wt_shape *shape);
 
-/* Why wt_sm_admit would refuse now. Returns false when it would not. */
+/* Why wt_sm_admit would refuse now. Returns false when it would not. Of several reasons it gives the one that takes
+ * longest to go away: the configuration, then a resource short in total, then a sub-core, then a hole; within these
+ * in the order of wt_resource. */
 bool wt_sm_refusal(const struct wt_sm *sm, const struct wt_shape *shape, struct wt_refusal *out);
 
 /* Gives back what the block in `slot` holds. */
