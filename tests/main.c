@@ -11,6 +11,7 @@ static Suite *(*const suites[])(void) = {
     metrics_suite,
     sm_suite,
     sm_random_suite,
+    gpu_suite,
 };
 
 int main(void)

@@ -12,5 +12,6 @@ Suite *config_suite(void);
 Suite *metrics_suite(void);
 Suite *sm_suite(void);
 Suite *sm_random_suite(void);
+Suite *gpu_suite(void);
 
 #endif

@@ -28,7 +28,7 @@ struct wt_limits {
     int threads_per_sm;
     int warps_per_sm;
     int blocks_per_sm;
-    int threads_per_block;    /* 1024 everywhere */
+    int threads_per_block;
     int registers_per_sm;     /* 32-bit registers of all sub-cores together */
     int registers_per_block;  /* most registers one block may hold */
     int registers_per_thread; /* most the compiler may give one thread */
@@ -91,19 +91,34 @@ struct wt_gpu {
     struct wt_rates rates;
 };
 
+struct wt_param;
+struct wt_record;
+
 /* Loads `name_or_path`: a path when it contains '/' or ends in ".cfg", otherwise a name looked up as NAME.cfg in
  * $WAVETAIL_CONFIGS/gpus, $WAVETAIL_CONFIGS, the source tree's configs/gpus, the installed share folder.
- * On failure `err` says which file and line and what to do, and *out is NULL. */
+ * A file may name another as `base`, which is read first and then overridden; a base that is a path is relative to
+ * the file that names it. On failure `err` says which file and line and what to do, and *out is NULL. */
 enum wt_code wt_gpu_load(const char *name_or_path, struct wt_gpu **out, struct wt_error *err);
+
+/* The same from `size` bytes in memory; `path` names them in messages. */
+enum wt_code wt_gpu_parse(const char *text, size_t size, const char *path, struct wt_gpu **out,
+                          struct wt_error *err);
 
 /* NULL is allowed. */
 void wt_gpu_free(struct wt_gpu *gpu);
 
-/* Names of all GPUs that can be loaded by name, sorted, without duplicates and without the bare compute
- * capabilities (cc5.0, …) unless `with_bare`. The array (*names, *count) and its strings are the caller's. */
+/* Names of all GPUs that can be loaded by name, sorted, without duplicates. Bare compute capabilities (cc5.0, …: one
+ * SM, for its limits) only when `with_bare`; files whose name begins with '_' never: they are parts of others. The
+ * array (*names, *count) and its strings are the caller's. */
 enum wt_code wt_gpu_list(bool with_bare, char ***names, size_t *count, struct wt_error *err);
 
 /* Where the value of config key `key` (dotted, e.g. "rates.service_cycles") comes from; NULL if not stated. */
 const char *wt_gpu_source(const struct wt_gpu *gpu, const char *key);
+
+/* All values as read, with their origins (core/param.h). Lives as long as the GPU. */
+const struct wt_record *wt_gpu_record(const struct wt_gpu *gpu);
+
+/* The config keys of a GPU. */
+const struct wt_param *wt_gpu_params(void);
 
 #endif

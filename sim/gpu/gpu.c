@@ -1,0 +1,292 @@
+#include <ctype.h>
+#include <libgen.h>
+#include <libconfig.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/mem.h"
+#include "gpu/file.h"
+
+#define FILE_AT(member) offsetof(struct wt_gpu_file, member)
+#define LIMIT(member) offsetof(struct wt_gpu_file, gpu.limits.member)
+#define RATE(member) offsetof(struct wt_gpu_file, gpu.rates.member)
+
+enum { LONGEST_CHAIN = 8, MOST_BYTES = 1 << 30 };
+
+static const struct wt_param params[] = {
+    {"base", WT_PARAM_STRING, FILE_AT(base),
+     .help = "GPU or file whose values hold where this file gives none; a path is relative to this file"},
+    {"name", WT_PARAM_STRING, FILE_AT(gpu.name), .required = true, .help = "the GPU's name"},
+    {"compute_capability", WT_PARAM_STRING, FILE_AT(compute_capability), .required = true,
+     .help = "for example \"9.0\""},
+    {"clock_mhz", WT_PARAM_NUMBER, FILE_AT(gpu.clock_mhz), .unit = "MHz", .low = 0, .high = 1e5, .fallback = "0",
+     .help = "SM clock under load; 0: unknown, and results are in cycles only"},
+    {"l2_mib", WT_PARAM_NUMBER, FILE_AT(gpu.l2_mib), .unit = "MiB", .low = 0, .high = 1e6, .fallback = "0",
+     .help = "size of the L2 cache; 0: unknown"},
+    {"memory_gbs", WT_PARAM_NUMBER, FILE_AT(gpu.memory_gbs), .unit = "GB/s", .low = 0, .high = 1e6, .fallback = "0",
+     .help = "DRAM bandwidth; 0: unknown"},
+    {"placement", WT_PARAM_STRING, FILE_AT(gpu.placement), .fallback = "h200",
+     .help = "default placement policy: which SM takes the next block"},
+
+    {"limits.threads_per_sm", WT_PARAM_INT, LIMIT(threads_per_sm), .low = 32, .high = 65536, .required = true,
+     .help = "resident threads of an SM"},
+    {"limits.warps_per_sm", WT_PARAM_INT, LIMIT(warps_per_sm), .low = 1, .high = 2048, .required = true,
+     .help = "resident warps of an SM"},
+    {"limits.blocks_per_sm", WT_PARAM_INT, LIMIT(blocks_per_sm), .low = 1, .high = WT_MAX_SLOTS, .required = true,
+     .help = "resident blocks of an SM"},
+    {"limits.threads_per_block", WT_PARAM_INT, LIMIT(threads_per_block), .low = 1, .high = 65536, .required = true,
+     .help = "threads of a block"},
+    {"limits.registers_per_sm", WT_PARAM_INT, LIMIT(registers_per_sm), .low = 1, .high = MOST_BYTES, .required = true,
+     .help = "32-bit registers of an SM, all sub-cores together"},
+    {"limits.registers_per_block", WT_PARAM_INT, LIMIT(registers_per_block), .low = 1, .high = MOST_BYTES,
+     .required = true, .help = "registers a block may hold"},
+    {"limits.registers_per_thread", WT_PARAM_INT, LIMIT(registers_per_thread), .low = 1, .high = 65536,
+     .required = true, .help = "registers the compiler may give a thread"},
+    {"limits.register_unit", WT_PARAM_INT, LIMIT(register_unit), .unit = "registers", .low = 1, .high = 65536,
+     .required = true, .help = "a warp's registers are rounded up to a multiple of this"},
+    {"limits.subcores", WT_PARAM_INT, LIMIT(subcores), .low = 1, .high = WT_MAX_SUBCORES, .required = true,
+     .help = "sub-partitions of an SM, each with its own register file and warp slots"},
+    {"limits.warp_granularity", WT_PARAM_INT, LIMIT(warp_granularity), .unit = "warps", .low = 1, .high = 64,
+     .required = true, .help = "a block's warps are rounded up to a multiple of this for the register limit"},
+    {"limits.shared_bytes_per_sm", WT_PARAM_INT, LIMIT(shared_bytes_per_sm), .unit = "bytes", .low = 1,
+     .high = MOST_BYTES, .required = true, .help = "shared memory of an SM at its largest configuration"},
+    {"limits.shared_bytes_per_block", WT_PARAM_INT, LIMIT(shared_bytes_per_block), .unit = "bytes", .low = 1,
+     .high = MOST_BYTES, .required = true, .help = "shared memory of a block without opting in"},
+    {"limits.shared_bytes_per_block_opt_in", WT_PARAM_INT, LIMIT(shared_bytes_per_block_opt_in), .unit = "bytes",
+     .low = 1, .high = MOST_BYTES, .required = true, .help = "shared memory of a block that opts in to more"},
+    {"limits.shared_unit_bytes", WT_PARAM_INT, LIMIT(shared_unit_bytes), .unit = "bytes", .low = 1, .high = 65536,
+     .required = true, .help = "a block's shared memory is rounded up to a multiple of this"},
+    {"limits.shared_reserved_bytes", WT_PARAM_INT, LIMIT(shared_reserved_bytes), .unit = "bytes", .low = 0,
+     .high = 65536, .required = true, .help = "shared memory that the system adds to every block's"},
+    {"limits.carveouts_kb", WT_PARAM_INTS, FILE_AT(carveouts_kb), .unit = "KB", .low = 0, .high = 65536,
+     .most = WT_MAX_CARVEOUTS, .help = "shared-memory configurations of an SM, rising; []: only the largest"},
+    {"limits.resident_grids", WT_PARAM_INT, LIMIT(resident_grids), .low = 1, .high = 65536, .required = true,
+     .help = "grids that can be on the GPU at once"},
+    {"limits.barriers_per_sm", WT_PARAM_INT, LIMIT(barriers_per_sm), .low = 0, .high = 65536, .fallback = "0",
+     .help = "named barriers of an SM; 0: they do not limit"},
+
+    {"topology.sm_count", WT_PARAM_INT, FILE_AT(sm_count), .low = 1, .high = WT_MAX_SMS, .required = true,
+     .help = "SMs of the GPU"},
+    {"topology.sms_per_tpc", WT_PARAM_INT, FILE_AT(sms_per_tpc), .low = 1, .high = 4, .fallback = "2",
+     .help = "SMs of a TPC, which share a launcher; SM ids of a TPC follow each other"},
+    {"topology.group_sizes", WT_PARAM_INTS, FILE_AT(group_sizes), .unit = "SMs", .low = 1, .high = WT_MAX_SMS,
+     .most = WT_MAX_GROUPS, .help = "groups the distributor serves in turn; SM ids go round them TPC by TPC, and the "
+     "extra group takes the last ones; []: one group"},
+    {"topology.groups", WT_PARAM_INT_LISTS, FILE_AT(groups), .low = 0, .high = WT_MAX_SMS - 1, .most = WT_MAX_GROUPS,
+     .help = "the same as explicit lists of SM ids, in the order in which a visit serves them"},
+    {"topology.extra_group", WT_PARAM_INT, FILE_AT(extra_group), .low = -1, .high = WT_MAX_GROUPS - 1,
+     .fallback = "-1", .help = "number of the group that is visited first and then out of turn; -1: none"},
+    {"topology.gpc_sizes", WT_PARAM_INTS, FILE_AT(gpc_sizes), .unit = "SMs", .low = 1, .high = WT_MAX_SMS,
+     .most = WT_MAX_GROUPS, .help = "clock domains (GPCs), SM ids going round them; []: the groups"},
+    {"topology.gpcs", WT_PARAM_INT_LISTS, FILE_AT(gpcs), .low = 0, .high = WT_MAX_SMS - 1, .most = WT_MAX_GROUPS,
+     .help = "clock domains as explicit lists of SM ids"},
+
+    {"rates.service_cycles", WT_PARAM_NUMBER, RATE(service_cycles), .unit = "cycles", .low = 0, .high = 1e6,
+     .required = true, .help = "steady state: the distributor hands out one block each this long"},
+    {"rates.release_cycles", WT_PARAM_NUMBER, RATE(release_cycles), .unit = "cycles", .low = 0, .high = 1e6,
+     .required = true, .help = "a block's last instruction to the first of its replacement, nothing else waiting"},
+    {"rates.launch_cycles", WT_PARAM_CURVE, RATE(launch_cycles), .unit = "cycles", .low = 0, .high = 1e6,
+     .required = true, .help = "first wave, over warps per block: from one block's start to the next on the same SM"},
+    {"rates.tpc_lag_cycles", WT_PARAM_CURVE, RATE(tpc_lag_cycles), .unit = "cycles", .low = 0, .high = 1e6,
+     .required = true, .help = "first wave, over warps per block: the TPC's second SM starts this much later"},
+    {"rates.extra_first_gap", WT_PARAM_INT, RATE(extra_first_gap), .unit = "visits", .low = 1, .high = 1000,
+     .required = true, .help = "visits to other groups between the extra group's first and second"},
+    {"rates.extra_gap", WT_PARAM_INT, RATE(extra_gap), .unit = "visits", .low = 1, .high = 1000, .required = true,
+     .help = "visits to other groups between the extra group's later ones"},
+    {0}};
+
+/* The files a base chain has led through so far. */
+struct chain {
+    int length;
+    struct {
+        dev_t device;
+        ino_t inode;
+    } files[LONGEST_CHAIN];
+};
+
+static enum wt_code read_chain(struct wt_gpu_file *file, const struct wt_config *config, struct chain *chain,
+                               struct wt_error *err);
+
+/* `config` is the file that names the base, at `setting`. */
+static enum wt_code enter(struct chain *chain, const char *path, const struct wt_config *config,
+                          const struct config_setting_t *setting, struct wt_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return wt_config_fail(config, setting, err, "cannot open base '%s'; check the name", path);
+    for (int i = 0; i < chain->length; i++)
+        if (chain->files[i].device == st.st_dev && chain->files[i].inode == st.st_ino)
+            return wt_config_fail(config, setting, err, "base '%s' leads in a circle; name another",
+                                  config_setting_get_string(setting));
+    if (chain->length == LONGEST_CHAIN)
+        return wt_config_fail(config, setting, err, "more than %d bases one after another; name a nearer one",
+                              LONGEST_CHAIN);
+    chain->files[chain->length].device = st.st_dev;
+    chain->files[chain->length++].inode = st.st_ino;
+    return WT_OK;
+}
+
+/* Owned by the caller. */
+static char *beside(const char *path, const char *other)
+{
+    char *copy = wt_strdup(path);
+    char *joined = *other == '/' ? wt_strdup(other) : wt_format("%s/%s", dirname(copy), other);
+    free(copy);
+    return joined;
+}
+
+static enum wt_code find_base(const char *base, const struct wt_config *config,
+                              const struct config_setting_t *setting, char **path, struct wt_error *err)
+{
+    if (wt_gpu_is_path(base)) {
+        *path = beside(wt_config_path(config), base);
+        return WT_OK;
+    }
+    struct wt_error inner = {0};
+    if (wt_gpu_find(base, path, &inner) != WT_OK)
+        return wt_config_fail(config, setting, err, "base: %s", inner.text);
+    return WT_OK;
+}
+
+static enum wt_code read_base(struct wt_gpu_file *file, const struct wt_config *config,
+                              const struct config_setting_t *setting, struct chain *chain, struct wt_error *err)
+{
+    char *path;
+    WT_TRY(find_base(config_setting_get_string(setting), config, setting, &path, err));
+    struct wt_config *base = NULL;
+    enum wt_code code = enter(chain, path, config, setting, err);
+    if (code == WT_OK)
+        code = wt_config_read(path, &base, err);
+    if (code == WT_OK)
+        code = read_chain(file, base, chain, err);
+    wt_config_free(base);
+    free(path);
+    return code;
+}
+
+/* The base first, then what this file says. A base that is no string is refused by the table. */
+static enum wt_code read_chain(struct wt_gpu_file *file, const struct wt_config *config, struct chain *chain,
+                               struct wt_error *err)
+{
+    const struct config_setting_t *root = wt_config_root(config);
+    const struct config_setting_t *base = config_setting_get_member(root, "base");
+    if (base && config_setting_type(base) == CONFIG_TYPE_STRING)
+        WT_TRY(read_base(file, config, base, chain, err));
+    return wt_record_read(&file->record, config, root, err);
+}
+
+static enum wt_code parse_capability(struct wt_gpu_file *file, struct wt_error *err)
+{
+    const char *text = file->compute_capability;
+    int major, minor, used = 0;
+    bool plain = strlen(text) <= 5 && isdigit((unsigned char)*text);
+    if (!plain || sscanf(text, "%d.%d%n", &major, &minor, &used) != 2 || text[used] || minor < 0)
+        return wt_record_fail(&file->record, "compute_capability", file->gpu.path, err,
+                              "'compute_capability' is \"%s\"; give e.g. \"9.0\"", text);
+    file->gpu.cc_major = major;
+    file->gpu.cc_minor = minor;
+    return WT_OK;
+}
+
+static enum wt_code build(struct wt_gpu_file *file, struct wt_error *err)
+{
+    WT_TRY(wt_record_check(&file->record, file->gpu.path, 0, err));
+    WT_TRY(parse_capability(file, err));
+    WT_TRY(wt_limits_build(file, err));
+    return wt_topology_build(file, err);
+}
+
+static char *key_of(const char *path)
+{
+    char *copy = wt_strdup(path);
+    char *key = wt_strdup(basename(copy));
+    size_t length = strlen(key);
+    if (length > 4 && !strcmp(key + length - 4, ".cfg"))
+        key[length - 4] = '\0';
+    free(copy);
+    return key;
+}
+
+static enum wt_code load(const struct wt_config *config, struct wt_gpu **out, struct wt_error *err)
+{
+    struct wt_gpu_file *file = wt_alloc(1, sizeof *file);
+    file->record = wt_record_begin(params, file);
+    file->gpu.path = wt_strdup(wt_config_path(config));
+    file->gpu.key = key_of(file->gpu.path);
+    struct chain chain = {0};
+    struct stat st;
+    if (stat(file->gpu.path, &st) == 0) {
+        chain.files[0].device = st.st_dev;
+        chain.files[0].inode = st.st_ino;
+        chain.length = 1;
+    }
+    enum wt_code code = read_chain(file, config, &chain, err);
+    if (code == WT_OK)
+        code = build(file, err);
+    *out = &file->gpu;
+    if (code != WT_OK) {
+        wt_gpu_free(*out);
+        *out = NULL;
+    }
+    return code;
+}
+
+enum wt_code wt_gpu_load(const char *name_or_path, struct wt_gpu **out, struct wt_error *err)
+{
+    char *path = NULL;
+    *out = NULL;
+    if (wt_gpu_is_path(name_or_path))
+        path = wt_strdup(name_or_path);
+    else
+        WT_TRY(wt_gpu_find(name_or_path, &path, err));
+    struct wt_config *config = NULL;
+    enum wt_code code = wt_config_read(path, &config, err);
+    if (code == WT_OK)
+        code = load(config, out, err);
+    wt_config_free(config);
+    free(path);
+    return code;
+}
+
+enum wt_code wt_gpu_parse(const char *text, size_t size, const char *path, struct wt_gpu **out, struct wt_error *err)
+{
+    struct wt_config *config = NULL;
+    *out = NULL;
+    WT_TRY(wt_config_parse(text, size, path, &config, err));
+    enum wt_code code = load(config, out, err);
+    wt_config_free(config);
+    return code;
+}
+
+void wt_gpu_free(struct wt_gpu *gpu)
+{
+    struct wt_gpu_file *file = (struct wt_gpu_file *)gpu;
+    if (!file)
+        return;
+    wt_topology_free(&gpu->topology);
+    wt_params_free(params, file);
+    wt_record_free(&file->record);
+    free(gpu->path);
+    free(gpu->key);
+    free(file);
+}
+
+const struct wt_record *wt_gpu_record(const struct wt_gpu *gpu)
+{
+    return &((const struct wt_gpu_file *)gpu)->record;
+}
+
+const char *wt_gpu_source(const struct wt_gpu *gpu, const char *key)
+{
+    const struct wt_origin *origin = wt_record_origin(wt_gpu_record(gpu), key);
+    return origin ? origin->source : NULL;
+}
+
+const struct wt_param *wt_gpu_params(void)
+{
+    return params;
+}
