@@ -213,6 +213,19 @@ START_TEST(list_elements_are_read_against_a_table)
 }
 END_TEST
 
+START_TEST(plain_number_is_a_list_of_one)
+{
+    struct sample s;
+    struct wt_error err = {0};
+    ck_assert_msg(read_text("threads = 32; order = 17;", &s, &err) == WT_OK, "%s", err.text);
+    ck_assert_int_eq(s.order.count, 1);
+    ck_assert_int_eq(s.order.values[0], 17);
+    wt_params_free(sample_params, &s);
+    assert_fails("threads = 1; order = \"x\";",
+                 "a.cfg:1: 'order' must be a list of whole numbers; write e.g. order = [1, 2, 3];");
+}
+END_TEST
+
 START_TEST(inner_group_is_read_against_its_own_table)
 {
     const char *text = "threads = 1; inner = { threads = 7; }; parts = ();";
@@ -351,6 +364,7 @@ Suite *config_suite(void)
     tcase_add_test(tcase, broken_files_say_where);
     tcase_add_test(tcase, files_that_are_no_text_are_refused);
     tcase_add_test(tcase, list_elements_are_read_against_a_table);
+    tcase_add_test(tcase, plain_number_is_a_list_of_one);
     tcase_add_test(tcase, inner_group_is_read_against_its_own_table);
     tcase_add_test(tcase, sources_follow_their_values);
     tcase_add_test(tcase, the_echo_holds_every_value);

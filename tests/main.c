@@ -5,6 +5,7 @@
 static Suite *(*const suites[])(void) = {
     core_suite,
     cost_suite,
+    workload_suite,
     cli_suite,
     timeline_suite,
     config_suite,

@@ -124,6 +124,15 @@ static enum wt_code read_ints(const struct slot *slot, const config_setting_t *s
     return WT_OK;
 }
 
+static enum wt_code read_ints_or_one(const struct slot *slot, const config_setting_t *setting, struct wt_ints *out)
+{
+    if (!config_setting_is_number(setting))
+        return read_ints(slot, setting, out);
+    out->values = wt_alloc(1, sizeof *out->values);
+    out->count = 1;
+    return read_int(slot, setting, &out->values[0]);
+}
+
 static enum wt_code read_numbers(const struct slot *slot, const config_setting_t *setting, struct wt_numbers *out)
 {
     int count = 0;
@@ -215,7 +224,7 @@ static enum wt_code convert(const struct slot *slot, const config_setting_t *set
     case WT_PARAM_CHOICE:
         return read_choice(slot, setting, slot->field);
     case WT_PARAM_INTS:
-        return read_ints(slot, setting, slot->field);
+        return read_ints_or_one(slot, setting, slot->field);
     case WT_PARAM_NUMBERS:
         return read_numbers(slot, setting, slot->field);
     case WT_PARAM_INT_LISTS:

@@ -58,7 +58,7 @@ enum wt_param_type {
     WT_PARAM_STRING,    /* char *, owned; NULL when not given and without default */
     WT_PARAM_BOOL,      /* bool */
     WT_PARAM_CHOICE,    /* int: index into `choices` */
-    WT_PARAM_INTS,      /* struct wt_ints */
+    WT_PARAM_INTS,      /* struct wt_ints; a plain number is a list of one */
     WT_PARAM_NUMBERS,   /* struct wt_numbers */
     WT_PARAM_INT_LISTS, /* struct wt_int_lists: ([0, 1], [2, 3]) */
     WT_PARAM_CURVE,     /* struct wt_curve: ([1, 24], [8, 31]); a plain number is a constant */

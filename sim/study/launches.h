@@ -1,0 +1,30 @@
+/* A workload on a GPU: the launches that wt_simulate runs, in order, with their durations. */
+#ifndef WT_STUDY_LAUNCHES_H
+#define WT_STUDY_LAUNCHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/status.h"
+#include "dispatch/simulate.h"
+#include "gpu/gpu.h"
+#include "observe/timeline.h"
+#include "study/workload.h"
+
+struct wt_launches {
+    struct wt_kernel *kernels; /* owned; repeated kernels stand as often as they are launched */
+    size_t count;
+    struct wt_fixed **costs; /* one per kernel; owned */
+    struct wt_timeline *about; /* describes GPU and launches, without spans; owned */
+};
+
+/* The workload and the GPU must outlive the launches. With `mean_only` every random duration is its mean. Fails
+ * with FILE:LINE where a block can never be launched on this GPU or a duration cannot be had. */
+enum wt_code wt_launches_new(const struct wt_workload *workload, const struct wt_gpu *gpu, uint64_t seed,
+                             bool mean_only, struct wt_launches **out, struct wt_error *err);
+
+/* NULL is allowed. */
+void wt_launches_free(struct wt_launches *launches);
+
+#endif

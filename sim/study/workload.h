@@ -1,0 +1,48 @@
+/* A workload: kernels that run one after another in one stream, as a config file describes them
+ * (configs/workloads/NAME.cfg). Reading needs no GPU; study/launches.h puts a workload on one. */
+#ifndef WT_STUDY_WORKLOAD_H
+#define WT_STUDY_WORKLOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/status.h"
+#include "cost/fixed.h"
+#include "sm/shape.h"
+
+enum { WT_MOST_REPEATS = 10000, WT_MOST_LAUNCHES = 100000 };
+
+struct wt_workload_kernel {
+    char *name;          /* owned */
+    int grid[3], block[3];
+    uint64_t grid_blocks; /* product of `grid`; at least 1 */
+    struct wt_launch_needs needs;
+    int repeat; /* launches of it, one after another; at least 1 */
+    const struct wt_distribution *distribution;
+    void *duration; /* the distribution's values; owned */
+    long line;          /* where the file describes it, for messages */
+    long duration_line;
+};
+
+struct wt_workload {
+    char *path;
+    char *title;     /* shown in summaries and pictures; the file's name when not given */
+    char *gpu;       /* for wt_gpu_load; NULL when not given */
+    char *placement; /* name of the placement policy; NULL: the GPU's default */
+    uint64_t seed;
+    struct wt_workload_kernel *kernels; /* owned; at least one */
+    size_t kernel_count;
+};
+
+/* On failure *out is NULL and `err` says FILE:LINE, what, and what to do. A kernel whose duration is a trace's takes
+ * what it does not state (grid, block, registers, shared memory, carve-out, name) from the trace's launch. */
+enum wt_code wt_workload_read(const char *path, struct wt_workload **out, struct wt_error *err);
+
+/* NULL is allowed. */
+void wt_workload_free(struct wt_workload *workload);
+
+/* The reference of all keys, distributions included. */
+void wt_workload_print_keys(FILE *stream);
+
+#endif
