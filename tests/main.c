@@ -10,6 +10,7 @@ static Suite *(*const suites[])(void) = {
     timeline_suite,
     config_suite,
     metrics_suite,
+    exports_suite,
     sm_suite,
     sm_random_suite,
     gpu_suite,

@@ -11,6 +11,7 @@ Suite *workload_suite(void);
 Suite *timeline_suite(void);
 Suite *config_suite(void);
 Suite *metrics_suite(void);
+Suite *exports_suite(void);
 Suite *sm_suite(void);
 Suite *sm_random_suite(void);
 Suite *gpu_suite(void);

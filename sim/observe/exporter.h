@@ -8,7 +8,7 @@
 #include "core/status.h"
 #include "observe/timeline.h"
 
-/* What to export. At least one timeline is given; the exporter may sort them. Not owned. */
+/* What to export. At least one timeline is given; an exporter may sort them. Not owned. */
 struct wt_export {
     struct wt_timeline *simulated;
     struct wt_timeline *measured;
@@ -17,12 +17,23 @@ struct wt_export {
 };
 
 struct wt_exporter {
-    const char *option;  /* the command-line option that takes the file's name, without "--" */
-    const char *summary; /* for --help */
+    const char *name; /* also the command-line option that takes the file's name */
     enum wt_code (*write)(const struct wt_export *what, FILE *stream, struct wt_error *err);
 };
 
-enum { WT_EXPORTERS = 6 };
+/* The table: descriptor wt_NAME_exporter, the option's argument and help. */
+#define WT_EXPORTER_LIST(X)                                                                                  \
+    X(svg, "FILE.svg", "picture of the SMs' timeline")                                                       \
+    X(png, "FILE.png", "the same as PNG")                                                                    \
+    X(pdf, "FILE.pdf", "the same as PDF")                                                                    \
+    X(perfetto, "FILE.json", "trace for ui.perfetto.dev, one track per SM slot")                             \
+    X(save, "FILE", "result file for `wavetail export` and `wavetail view`")                                 \
+    X(blocks, "FILE.csv", "table of blocks: launch,block,sm,slot,start,end in cycles")
+
+#define WT_EXPORTER_INDEX(name, argument, summary) WT_EXPORTER_##name,
+enum { WT_EXPORTER_LIST(WT_EXPORTER_INDEX) WT_EXPORTERS };
+#undef WT_EXPORTER_INDEX
+
 extern const struct wt_exporter *const wt_exporters[WT_EXPORTERS];
 
 /* Writes `path` through a temporary name; "-" is standard output. */

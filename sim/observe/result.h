@@ -1,10 +1,20 @@
 /* The project's result file (`--save`): the timelines of a run, with everything needed to draw and measure them
- * again. Layout: the eight bytes "WAVETAIL", a version, then chunks, each a four-letter name, a length, that many
- * bytes, and a checksum; readers skip chunks whose names they do not know. Little-endian. */
+ * again.
+ *
+ * Layout, little-endian: "WAVETAIL", the version (4 bytes), then chunks: a name of four letters, the payload's
+ * length (8 bytes), the payload, and the CRC-32 of all three (4 bytes). Readers skip chunks whose names they do
+ * not know, so that later versions can add some without a new version number.
+ *   TIME  begins a timeline: kind (1 byte: 0 simulated, 1 measured), title, GPU name (texts: length in 4 bytes,
+ *         bytes), clock in MHz (IEEE double), SM count (4), warps per SM (4), the GPC of every SM (2 each),
+ *         launch count (4), launches (name; number 8; grid blocks 8; threads 4, warps 4, blocks per SM 4; queue
+ *         empty 8)
+ *   SPAN  spans of the timeline before it: block 8, start 8, end 8, launch 4, SM 2, slot 2
+ *   DONE  the last chunk: number of spans in the file (8) */
 #ifndef WT_OBSERVE_RESULT_H
 #define WT_OBSERVE_RESULT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "observe/exporter.h"
 
@@ -18,8 +28,10 @@ bool wt_result_recognise(const char *path);
 
 /* On failure (not a result file, another version, truncated, damaged) `out` is zeroed. */
 enum wt_code wt_result_load(const char *path, struct wt_result *out, struct wt_error *err);
+/* The same from a stream; `name` is for messages. */
+enum wt_code wt_result_read(FILE *stream, const char *name, struct wt_result *out, struct wt_error *err);
 void wt_result_clear(struct wt_result *result);
 
-extern const struct wt_exporter wt_result_exporter;
+extern const struct wt_exporter wt_save_exporter;
 
 #endif

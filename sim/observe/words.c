@@ -1,7 +1,6 @@
 #include "observe/words.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,7 +57,9 @@ char *wt_words_us(char *text, double us)
     while (unit < 3 && us * units[unit].scale < 1)
         unit++;
     double value = us * units[unit].scale;
-    int whole = value >= 1 ? (int)log10(value) + 1 : 1;
+    int whole = 1;
+    for (double rest = value; rest >= 10; rest /= 10)
+        whole++;
     snprintf(text, WT_WORDS, "%.*f", whole < 4 ? 4 - whole : 0, value);
     use_points(text);
     drop_zeros(text);

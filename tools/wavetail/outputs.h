@@ -29,7 +29,8 @@ enum wt_code outputs_write(const struct outputs *outputs, struct wt_timeline *si
  * file needs one, so that a summary of a billion blocks takes no memory. */
 struct outputs_run {
     const struct outputs *outputs;
-    struct wt_timeline *timeline; /* with spans only when kept */
+    struct wt_timeline *timeline;
+    bool keeps_timeline; /* otherwise the timeline gets no spans */
     struct wt_metrics_stream *metrics;
     struct wt_blocks blocks;
     struct wt_observer observers[3]; /* give these to wt_simulation */
@@ -42,7 +43,7 @@ enum wt_code outputs_begin(struct outputs_run *run, const struct outputs *output
                            bool keep, struct wt_error *err);
 
 /* After the simulation: writes the files; *metrics (may be NULL) is the caller's. `measured` may be NULL. The
- * timeline stays in run->timeline until outputs_clear. */
+ * timeline stays in run->timeline until outputs_clear. On failure *metrics is set all the same. */
 enum wt_code outputs_finish(struct outputs_run *run, struct wt_timeline *measured, struct wt_metrics **metrics,
                             struct wt_error *err);
 
