@@ -6,6 +6,7 @@
 #include "core/mem.h"
 #include "core/param.h"
 #include "core/param_types.h"
+#include "core/text.h"
 
 static const struct wt_param_kind kinds[] = {
     [WT_PARAM_INT] = {"integer", "a whole number", "1", sizeof(int)},
@@ -56,23 +57,6 @@ char *wt_param_range(const struct wt_param *param)
 
 enum { WIDTH = 100, INDENT = 6 };
 
-static void print_wrapped(FILE *stream, int indent, const char *text)
-{
-    int column = 0;
-    for (const char *word = text; *word;) {
-        int length = (int)strcspn(word, " ");
-        if (column == 0 || column + 1 + length > WIDTH) {
-            fprintf(stream, "%s%*s%.*s", column ? "\n" : "", indent, "", length, word);
-            column = indent + length;
-        } else {
-            fprintf(stream, " %.*s", length, word);
-            column += 1 + length;
-        }
-        word += length + (word[length] == ' ');
-    }
-    fputc('\n', stream);
-}
-
 static bool has_range(const struct wt_param *param)
 {
     bool numeric = param->type != WT_PARAM_STRING && param->type != WT_PARAM_BOOL &&
@@ -97,7 +81,7 @@ static void print_table(const struct wt_param *table, FILE *stream, int indent)
         else if (p->fallback)
             fprintf(stream, ", default %s", p->fallback);
         fputc('\n', stream);
-        print_wrapped(stream, indent + INDENT, p->help);
+        wt_print_wrapped(stream, indent + INDENT, WIDTH, p->help);
         if (p->groups)
             print_table(p->groups, stream, indent + INDENT);
     }

@@ -39,3 +39,20 @@ const char *wt_nearest(const char *word, const char *const *candidates, size_t c
     }
     return best;
 }
+
+void wt_print_wrapped(FILE *stream, int indent, int width, const char *text)
+{
+    int column = 0;
+    for (const char *word = text; *word;) {
+        int length = (int)strcspn(word, " ");
+        if (column == 0 || column + 1 + length > width) {
+            fprintf(stream, "%s%*s%.*s", column ? "\n" : "", indent, "", length, word);
+            column = indent + length;
+        } else {
+            fprintf(stream, " %.*s", length, word);
+            column += 1 + length;
+        }
+        word += length + (word[length] == ' ');
+    }
+    fputc('\n', stream);
+}

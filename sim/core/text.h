@@ -3,8 +3,12 @@
 #define WT_CORE_TEXT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* The candidate most like `word` (edit distance at most a third of its length, at least 1), or NULL. */
 const char *wt_nearest(const char *word, const char *const *candidates, size_t count);
+
+/* Prints `text` in lines of at most `width` columns (bytes), broken at spaces, each after `indent` spaces. */
+void wt_print_wrapped(FILE *stream, int indent, int width, const char *text);
 
 #endif
