@@ -91,6 +91,40 @@ check: $(WAVETAIL) $(B)/wavetail-check ## run every test (SUITE=name for one sui
 bench: $(BENCH_SRC:tests/bench/%.c=$(B)/bench-%) ## compare speeds within one run
 	$(Q)for b in $^; do $$b || exit 1; done
 
+# Fuzzing: clang's libFuzzer, without OpenMP; what it finds stays in build/fuzz.
+FUZZ_SECONDS ?= 30
+FUZZ_CFLAGS := -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+               -Wall -Wextra -Wno-unknown-pragmas -Wno-missing-field-initializers -Isim $(PKG_CFLAGS) $(PATHS)
+FUZZ_SRC := $(wildcard tests/fuzz/*.c)
+FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
+FUZZ_LIB := build/fuzz/libwavetail.a
+
+build/fuzz/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	@echo "  CLANG   $<"
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(FUZZ_LIB): $(SIM_SRC:%.c=build/fuzz/%.o)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(FUZZ_BIN): build/fuzz/%: build/fuzz/tests/fuzz/%.o $(FUZZ_LIB)
+	@echo "  LINK    $@"
+	$(Q)$(CLANG) -fsanitize=fuzzer,address,undefined -o $@ $^ $(PKG_LIBS)
+
+ifeq ($(shell command -v $(CLANG) 2>/dev/null),)
+fuzz:
+	@echo "fuzz: $(CLANG) not found; install clang"; exit 1
+else
+fuzz: $(FUZZ_BIN) ## fuzz every reader (FUZZ_SECONDS=30 each; needs clang)
+	$(Q)for f in $(FUZZ_SRC:tests/fuzz/%.c=%); do \
+	  mkdir -p build/fuzz/found/$$f tests/fuzz/corpus/$$f; \
+	  dict=; [ -f tests/fuzz/$$f.dict ] && dict=-dict=tests/fuzz/$$f.dict; \
+	  echo "  FUZZ    $$f, $(FUZZ_SECONDS) s"; \
+	  build/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
+	    -print_final_stats=1 -artifact_prefix=build/fuzz/$$f- $$dict build/fuzz/found/$$f tests/fuzz/corpus/$$f || exit 1; \
+	done
+endif
+
 DEMO_TRACE := traces/h200/spin20k_b256.r0.csv.zst
 
 demo: $(WAVETAIL) ## replay a captured trace; the pictures and the summary go to build/demo
@@ -121,4 +155,4 @@ install: $(WAVETAIL) $(LIB) ## install the command, library, headers and configs
 clean: ## remove everything built
 	rm -rf build
 
--include $(SIM_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_OBJ:.o=.d)
+-include $(wildcard build/fuzz/*/*/*.d) $(SIM_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_OBJ:.o=.d)

@@ -165,18 +165,37 @@ END_TEST
 
 START_TEST(broken_files_say_where)
 {
-    const char *hint = "look for a missing ';', '=', quote or bracket here or just before";
-    static const struct { const char *text; const char *what; } cases[] = {
-        {"threads = 1;\nwork = {\n", "a.cfg:3: syntax error"},
-        {"threads = ;", "a.cfg:1: syntax error"},
-        {"threads = 1;\nthreads = 2;", "a.cfg:2: duplicate setting name"},
-        {"name = \"open", "a.cfg:1: syntax error"}};
+    static const struct { const char *text, *what; } cases[] = {
+        {"threads = ;", "1: syntax error; look for a missing ';', '=' or ',' here or just before"},
+        {"threads = 1;\nwork mean", "2: syntax error; look for a missing ';', '=' or ',' here or just before"},
+        {"threads = 1;\nthreads = 2;", "2: duplicate setting name; remove one of the two"},
+        {"threads = 1;\nwork = {\n\n", "2: this '{' is not closed; add the closing bracket"},
+        {"order = [1,\n 2);", "2: ')' does not close the '[' of line 1; write ']'"},
+        {"work = { };\n};", "2: '}' closes nothing; remove it"},
+        {"\nname = \"open\n\n", "2: this string does not end; add the closing quote"},
+        {"\nname \"open\"", "2: a string cannot stand here; look for a missing name, '=', ';' or ','"},
+        {"threads = 1, \"x\"", "1: a string cannot stand here; look for a missing name, '=', ';' or ','"},
+        {"@include \"/dev/zero\"", "1: @include is not supported; name the other file as base instead"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char message[256];
-        snprintf(message, sizeof message, "%s; %s", cases[i].what, hint);
+        snprintf(message, sizeof message, "a.cfg:%s", cases[i].what);
         assert_fails(cases[i].text, message);
     }
-    assert_fails("@include \"/dev/zero\"", "a.cfg:1: @include is not supported; name the other file as base instead");
+}
+END_TEST
+
+/* A limit on the depth, at it and one beyond; an unlimited one would exhaust the stack. */
+START_TEST(nesting_is_bounded)
+{
+    char text[256] = "parts = ";
+    for (int depth = 64; depth <= 65; depth++) {
+        char *end = text + strlen("parts = ");
+        memset(end, '[', (size_t)depth);
+        memset(end + depth, ']', (size_t)depth);
+        end[2 * depth] = '\0';
+        assert_fails(text, depth == 64 ? "a.cfg:1: 'parts' must be a list of groups; write e.g. parts = ( { … }, { … } );"
+                                       : "a.cfg:1: nested deeper than 64 brackets; flatten it");
+    }
 }
 END_TEST
 
@@ -362,6 +381,7 @@ Suite *config_suite(void)
     tcase_add_test(tcase, unknown_keys_name_the_nearest);
     tcase_add_test(tcase, wrong_values_say_where_and_what_to_do);
     tcase_add_test(tcase, broken_files_say_where);
+    tcase_add_test(tcase, nesting_is_bounded);
     tcase_add_test(tcase, files_that_are_no_text_are_refused);
     tcase_add_test(tcase, list_elements_are_read_against_a_table);
     tcase_add_test(tcase, plain_number_is_a_list_of_one);

@@ -18,12 +18,20 @@ struct wt_config {
     char *path;
 };
 
+enum { DEEPEST = 64 };
+
 /* One pass over the text before libconfig sees it: `in` is copied to `out`, where an integer that libconfig would
- * silently cut to 32 bits gets the suffix L, and arrays become lists, which may mix 1 and 2.5. NUL-terminated. */
+ * silently cut to 32 bits gets the suffix L, and arrays become lists, which may mix 1 and 2.5. Brackets and strings
+ * are checked here since libconfig cannot say where one was opened, recurses as deep as they nest, and leaks a string
+ * in a wrong place. */
 struct scan {
     const char *in, *end;
-    char *out; /* room for one L per ten characters: nothing shorter overflows */
+    char *out; /* room for one L per ten characters: nothing shorter overflows; NUL-terminated by its allocation */
     long line;
+    char before; /* last character that is neither blank nor comment; 0 at the start */
+    int depth;
+    char opener[DEEPEST];
+    long opened[DEEPEST]; /* line */
     const char *path;
     struct wt_error *err;
 };
@@ -48,16 +56,55 @@ static void copy_until(struct scan *s, const char *closer)
         copy_char(s);
 }
 
-static void copy_string(struct scan *s)
+/* Whether libconfig's grammar takes a string after what came before. */
+static bool string_may_stand(const struct scan *s)
 {
+    bool in_list = s->depth > 0 && s->opener[s->depth - 1] != '{';
+    return s->before && strchr(in_list ? "=:([,\"" : "=:\"", s->before);
+}
+
+static enum wt_code copy_string(struct scan *s)
+{
+    long line = s->line;
+    if (!string_may_stand(s))
+        return wt_fail_at(s->err, s->path, line, "a string cannot stand here; look for a missing name, '=', ';' or ','");
     copy_char(s);
     while (s->in < s->end && *s->in != '"') {
         if (*s->in == '\\' && s->in + 1 < s->end)
             copy_char(s);
         copy_char(s);
     }
-    if (s->in < s->end)
-        copy_char(s);
+    if (s->in == s->end)
+        return wt_fail_at(s->err, s->path, line, "this string does not end; add the closing quote");
+    copy_char(s);
+    return WT_OK;
+}
+
+static enum wt_code copy_opener(struct scan *s)
+{
+    if (s->depth == DEEPEST)
+        return wt_fail_at(s->err, s->path, s->line, "nested deeper than %d brackets; flatten it", DEEPEST);
+    s->opener[s->depth] = *s->in;
+    s->opened[s->depth++] = s->line;
+    copy_char(s);
+    if (s->out[-1] == '[')
+        s->out[-1] = '(';
+    return WT_OK;
+}
+
+static enum wt_code copy_closer(struct scan *s)
+{
+    char wanted = s->depth == 0 ? '\0' : s->opener[s->depth - 1] == '(' ? ')' : s->opener[s->depth - 1] == '[' ? ']' : '}';
+    if (!wanted)
+        return wt_fail_at(s->err, s->path, s->line, "'%c' closes nothing; remove it", *s->in);
+    if (*s->in != wanted)
+        return wt_fail_at(s->err, s->path, s->line, "'%c' does not close the '%c' of line %ld; write '%c'", *s->in,
+                          s->opener[s->depth - 1], s->opened[s->depth - 1], wanted);
+    s->depth--;
+    copy_char(s);
+    if (s->out[-1] == ']')
+        s->out[-1] = ')';
+    return WT_OK;
 }
 
 static void copy_name(struct scan *s)
@@ -96,41 +143,72 @@ static enum wt_code copy_number(struct scan *s)
     return WT_OK;
 }
 
+/* A blank or comment at `in`: copied, and true. */
+static bool copy_gap(struct scan *s)
+{
+    if (*s->in == '#' || at(s, "//"))
+        copy_until(s, "\n");
+    else if (at(s, "/*"))
+        copy_until(s, "*/");
+    else if (isspace((unsigned char)*s->in))
+        copy_char(s);
+    else
+        return false;
+    return true;
+}
+
 static enum wt_code copy_token(struct scan *s)
 {
     unsigned char c = (unsigned char)*s->in;
     if (at(s, "@include"))
         return wt_fail_at(s->err, s->path, s->line, "@include is not supported; name the other file as base instead");
-    if (c == '#' || at(s, "//"))
-        copy_until(s, "\n");
-    else if (at(s, "/*"))
-        copy_until(s, "*/");
-    else if (c == '"')
-        copy_string(s);
-    else if (isalpha(c) || c == '*')
-        copy_name(s);
-    else if (isdigit(c) || c == '.')
+    if (c == '"')
+        return copy_string(s);
+    if (strchr("([{", c))
+        return copy_opener(s);
+    if (strchr(")]}", c))
+        return copy_closer(s);
+    if (isdigit(c) || c == '.')
         return copy_number(s);
+    if (isalpha(c) || c == '*')
+        copy_name(s);
     else
         copy_char(s);
-    if (c == '[' || c == ']')
-        s->out[-1] = c == '[' ? '(' : ')';
     return WT_OK;
+}
+
+static enum wt_code copy_all(struct scan *s)
+{
+    while (s->in < s->end) {
+        if (copy_gap(s))
+            continue;
+        WT_TRY(copy_token(s));
+        s->before = s->in[-1];
+    }
+    if (s->depth == 0)
+        return WT_OK;
+    return wt_fail_at(s->err, s->path, s->opened[s->depth - 1], "this '%c' is not closed; add the closing bracket",
+                      s->opener[s->depth - 1]);
 }
 
 static enum wt_code prepare(const char *text, size_t size, const char *path, char **out, struct wt_error *err)
 {
     *out = wt_alloc(size + size / 8 + 2, 1);
-    struct scan s = {text, text + size, *out, 1, path, err};
-    while (s.in < s.end) {
-        enum wt_code code = copy_token(&s);
-        if (code != WT_OK) {
-            free(*out);
-            *out = NULL;
-            return code;
-        }
+    struct scan s = {.in = text, .end = text + size, .out = *out, .line = 1, .path = path, .err = err};
+    enum wt_code code = copy_all(&s);
+    if (code != WT_OK) {
+        free(*out);
+        *out = NULL;
     }
-    return WT_OK;
+    return code;
+}
+
+static enum wt_code parse_failure(const config_t *tree, const char *path, struct wt_error *err)
+{
+    const char *what = config_error_text(tree) ? config_error_text(tree) : "syntax error";
+    const char *remedy = strcmp(what, "duplicate setting name")
+                             ? "look for a missing ';', '=' or ',' here or just before" : "remove one of the two";
+    return wt_fail_at(err, path, config_error_line(tree), "%s; %s", what, remedy);
 }
 
 enum wt_code wt_config_parse(const char *text, size_t size, const char *path, struct wt_config **out,
@@ -148,9 +226,7 @@ enum wt_code wt_config_parse(const char *text, size_t size, const char *path, st
     config->path = wt_strdup(path);
     enum wt_code code = WT_OK;
     if (config_read_string(&config->tree, prepared) != CONFIG_TRUE)
-        code = wt_fail_at(err, path, config_error_line(&config->tree),
-                          "%s; look for a missing ';', '=', quote or bracket here or just before",
-                          config_error_text(&config->tree) ? config_error_text(&config->tree) : "syntax error");
+        code = parse_failure(&config->tree, path, err);
     free(prepared);
     if (code == WT_OK)
         *out = config;
