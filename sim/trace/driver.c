@@ -1,0 +1,192 @@
+/* Readings of one clock domain within a window of 150 ns differ by known clock differences (a rate wrong by 3 % makes
+ * 4 ns at most), so one offset must fit all their intervals. How far it does not is summed over windows; the phase
+ * that makes least of it wins. Starts and ends are in windows of their own, since the delay between the two reads is
+ * not known yet. */
+#include "trace/driver.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+
+enum { WINDOW = 16, WINDOWS = 1000, COARSE = 50, FINE = 8 };
+static const double WINDOW_NS = 150;
+static const double OUTLIER_NS = 8; /* no reading counts for more */
+
+/* H200: 108 MHz would gain 250/27 = 9.25926 ns per cycle. The captures that last over 0.2 ms (chase_*, stream_*,
+ * fma4_*, bar_*) put it 15.6 +- 0.4 ppm lower. */
+static const double PERIOD_NS = 250.0 / 27 * (1 - 15.6e-6);
+static const double PERIOD_DOUBT = 8e-6; /* relative; fitted within this where the trace is long enough */
+
+struct window {
+    int count;
+    int64_t stamp[WINDOW];
+    double u[WINDOW]; /* time by the clock, ns */
+};
+
+struct windows {
+    struct window *at;
+    size_t count, capacity;
+};
+
+static struct window *add_window(struct windows *all)
+{
+    all->at = wt_grow(all->at, &all->capacity, all->count + 1, sizeof *all->at);
+    all->at[all->count].count = 0;
+    return &all->at[all->count++];
+}
+
+static void drop_small(struct windows *all)
+{
+    if (all->count > 0 && all->at[all->count - 1].count < 3)
+        all->count--;
+}
+
+static void cut_windows(struct windows *all, const struct wt_readings *domain, bool is_end, double cycles_per_ns)
+{
+    struct window *window = NULL;
+    for (size_t i = 0; i < domain->count; i++) {
+        const struct wt_reading *reading = &domain->at[i];
+        double u = reading->clock / cycles_per_ns;
+        if (reading->is_end != is_end)
+            continue;
+        if (!window || window->count == WINDOW || u - window->u[0] > WINDOW_NS) {
+            drop_small(all);
+            window = add_window(all);
+        }
+        window->stamp[window->count] = reading->stamp;
+        window->u[window->count++] = u;
+    }
+    if (window)
+        drop_small(all);
+}
+
+/* At most WINDOWS of them, evenly chosen. */
+static void thin_out(struct windows *all)
+{
+    size_t stride = all->count / WINDOWS + 1, kept = 0;
+    for (size_t i = 0; i < all->count; i += stride)
+        all->at[kept++] = all->at[i];
+    all->count = kept;
+}
+
+/* Distance to the offset that the intervals admit best. Drops the highest low and the lowest high, in pairs, until the
+ * rest meet: any offset between them is best. */
+static double least_distance(const double low[], const double high[], int count)
+{
+    double lows[WINDOW], highs[WINDOW], sum = 0, z = 0;
+    for (int i = 0; i < count; i++) {
+        lows[i] = low[i];
+        highs[i] = high[i];
+    }
+    for (int left = count; left > 0; left--) {
+        int top = 0, bottom = 0;
+        for (int i = 1; i < left; i++) {
+            top = lows[i] > lows[top] ? i : top;
+            bottom = highs[i] < highs[bottom] ? i : bottom;
+        }
+        z = 0.5 * (lows[top] + highs[bottom]);
+        if (lows[top] <= highs[bottom])
+            break;
+        lows[top] = lows[left - 1];
+        highs[bottom] = highs[left - 1];
+    }
+    for (int i = 0; i < count; i++)
+        sum += fmin(fmax(fmax(low[i] - z, z - high[i]), 0), OUTLIER_NS);
+    return sum;
+}
+
+static double misfit(const struct windows *all, const struct wt_ticks *ticks)
+{
+    double sum = 0;
+    for (size_t w = 0; w < all->count; w++) {
+        const struct window *window = &all->at[w];
+        double low[WINDOW], high[WINDOW];
+        for (int i = 0; i < window->count; i++) {
+            wt_ticks_interval(ticks, window->stamp[i], &low[i], &high[i]);
+            low[i] -= window->u[i];
+            high[i] -= window->u[i];
+        }
+        sum += least_distance(low, high, window->count);
+    }
+    return sum;
+}
+
+/* The middle of the run of phases about as good as the best; -1 if that run is half of all, that is, undecided. */
+static int decide(const double by_phase[COARSE])
+{
+    int best = 0, before = 0, after = 0;
+    for (int i = 1; i < COARSE; i++)
+        best = by_phase[i] < by_phase[best] ? i : best;
+    double good = by_phase[best] * 1.05 + 1;
+    while (before < COARSE && by_phase[(best + COARSE - before - 1) % COARSE] <= good)
+        before++;
+    while (after < COARSE && by_phase[(best + after + 1) % COARSE] <= good)
+        after++;
+    return before + after >= COARSE / 2 ? -1 : (best + COARSE + (after - before) / 2) % COARSE;
+}
+
+/* Tries 2 * FINE + 1 variants around the best so far: the phase changes by `phase_step` from one to the next, the
+ * period by `period_step` with the lag at `pivot_ns` after the origin unchanged. */
+static double refine(const struct windows *all, struct wt_ticks *ticks, double best, double phase_step, double period_step,
+                     double pivot_ns)
+{
+    struct wt_ticks centre = *ticks;
+    for (int i = -FINE; i <= FINE; i++) {
+        struct wt_ticks trial = centre;
+        trial.period_ns = centre.period_ns + i * period_step;
+        trial.phase_ns = centre.phase_ns + i * phase_step - pivot_ns / centre.period_ns * (i * period_step);
+        trial.phase_ns -= trial.period_ns * floor(trial.phase_ns / trial.period_ns);
+        double reached = misfit(all, &trial);
+        if (reached < best) {
+            best = reached;
+            *ticks = trial;
+        }
+    }
+    return best;
+}
+
+/* Times from the first to the last stamp in the windows, after the origin. */
+static void extent(const struct windows *all, int64_t origin, double *first, double *last)
+{
+    *first = INFINITY;
+    *last = -INFINITY;
+    for (size_t w = 0; w < all->count; w++) {
+        *first = fmin(*first, (double)(all->at[w].stamp[0] - origin));
+        *last = fmax(*last, (double)(all->at[w].stamp[0] - origin));
+    }
+}
+
+static void search(const struct windows *all, struct wt_ticks *ticks)
+{
+    struct wt_ticks trial = *ticks;
+    double without = misfit(all, ticks), by_phase[COARSE], first, last;
+    trial.period_ns = PERIOD_NS;
+    extent(all, ticks->origin_ns, &first, &last);
+    for (int i = 0; i < COARSE; i++) {
+        trial.phase_ns = fmod(PERIOD_NS * i / COARSE + 0.5 * (first + last), PERIOD_NS); /* lag in the middle */
+        by_phase[i] = misfit(all, &trial);
+    }
+    int chosen = decide(by_phase);
+    if (chosen < 0)
+        return;
+    trial.phase_ns = fmod(PERIOD_NS * chosen / COARSE + 0.5 * (first + last), PERIOD_NS);
+    double best = by_phase[chosen];
+    if ((last - first) * PERIOD_DOUBT > 0.5)
+        best = refine(all, &trial, best, 0, PERIOD_NS * PERIOD_DOUBT / FINE, 0.5 * (first + last));
+    best = refine(all, &trial, best, PERIOD_NS / COARSE / FINE, 0, 0);
+    if (best < 0.9 * without - 2)
+        *ticks = trial;
+}
+
+void wt_ticks_find_driver(struct wt_ticks *ticks, const struct wt_readings *domains, int domain_count,
+                          double cycles_per_ns)
+{
+    struct windows all = {0};
+    for (int d = 0; d < domain_count; d++)
+        for (int is_end = 0; is_end < 2; is_end++)
+            cut_windows(&all, &domains[d], is_end, cycles_per_ns);
+    thin_out(&all);
+    search(&all, ticks);
+    free(all.at);
+}

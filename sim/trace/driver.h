@@ -1,0 +1,13 @@
+/* The clock that drives globaltimer, found from a trace. */
+#ifndef WT_TRACE_DRIVER_H
+#define WT_TRACE_DRIVER_H
+
+#include "trace/curve.h"
+#include "trace/ticks.h"
+
+/* Sets the driving clock's period and phase in `ticks` when readings close in time agree clearly better with it than
+ * without; otherwise leaves none. `domains`: readings per clock domain; their low and high are not used. */
+void wt_ticks_find_driver(struct wt_ticks *ticks, const struct wt_readings *domains, int domain_count,
+                          double cycles_per_ns);
+
+#endif
