@@ -174,9 +174,9 @@ static double delay_misfit(const struct fit *fit, double delay)
     for (int d = 0; d < fit->clocks->domain_count; d++) {
         struct wt_readings some = fit->domains[d];
         some.count = some.count < DELAY_READINGS ? some.count : DELAY_READINGS;
-        struct wt_curve curve = wt_curve_fit(&some, fit->cycles_per_ns, delay);
-        sum += wt_curve_misfit(&curve, &some, delay);
-        wt_curve_free(&curve);
+        struct wt_clock_curve curve = wt_clock_curve_fit(&some, fit->cycles_per_ns, delay);
+        sum += wt_clock_curve_misfit(&curve, &some, delay);
+        wt_clock_curve_free(&curve);
     }
     return sum;
 }
@@ -212,7 +212,7 @@ static void mean_rate(struct fit *fit)
     struct wt_clocks *clocks = fit->clocks;
     double cycles = 0, time = 0, longest = 0, stated = fit->trace->clock_khz * 1e-3;
     for (int d = 0; d < clocks->domain_count; d++) {
-        const struct wt_curve *curve = &clocks->curves[d];
+        const struct wt_clock_curve *curve = &clocks->curves[d];
         double span = curve->time_ns[curve->count - 1] - curve->time_ns[0];
         cycles += curve->clock[curve->count - 1] - curve->clock[0];
         time += span;
@@ -224,14 +224,14 @@ static void mean_rate(struct fit *fit)
     clocks->mhz = clocks->mhz_is_stated ? stated : rate * 1e3;
     clocks->mhz_uncertainty = fmin(halfwidth, 1) * clocks->mhz;
     for (int d = 0; d < clocks->domain_count && !clocks->mhz_is_stated; d++) {
-        const struct wt_curve *curve = &clocks->curves[d];
+        const struct wt_clock_curve *curve = &clocks->curves[d];
         double span = curve->time_ns[curve->count - 1] - curve->time_ns[0];
         if (span > 0.5 * longest)
             clocks->mhz_spread = fmax(clocks->mhz_spread, fabs((curve->clock[curve->count - 1] - curve->clock[0]) / span * 1e3 - clocks->mhz));
     }
 }
 
-static double clock_at_origin(const struct wt_curve *curve)
+static double clock_at_origin(const struct wt_clock_curve *curve)
 {
     return curve->clock[0] - curve->time_ns[0] * curve->cycles_per_ns;
 }
@@ -247,7 +247,7 @@ static double row_time(const struct wt_clocks *clocks, const struct wt_trace_row
 {
     int d = clocks->domain_of_sm[row->sm];
     int64_t clock = (is_end ? row->clock_end : row->clock_start) - clocks->base_clock[d];
-    return wt_curve_time(&clocks->curves[d], (double)clock + (is_end ? -delay : delay));
+    return wt_clock_curve_time(&clocks->curves[d], (double)clock + (is_end ? -delay : delay));
 }
 
 static void find_residuals(const struct wt_trace *trace, struct wt_clocks *clocks)
@@ -279,7 +279,7 @@ static void align(struct fit *fit)
     bound_readings(fit);
     clocks->read_delay_cycles = find_delay(fit);
     for (size_t d = 0; d < domains; d++)
-        clocks->curves[d] = wt_curve_fit(&fit->domains[d], fit->cycles_per_ns, clocks->read_delay_cycles);
+        clocks->curves[d] = wt_clock_curve_fit(&fit->domains[d], fit->cycles_per_ns, clocks->read_delay_cycles);
     mean_rate(fit);
     find_offsets(clocks);
     find_residuals(fit->trace, clocks);
@@ -361,7 +361,7 @@ void wt_clocks_free(struct wt_clocks *clocks)
     if (!clocks)
         return;
     for (int d = 0; d < clocks->domain_count && clocks->curves; d++)
-        wt_curve_free(&clocks->curves[d]);
+        wt_clock_curve_free(&clocks->curves[d]);
     free(clocks->curves);
     free(clocks->base_clock);
     free(clocks->offset_cycles);

@@ -3,7 +3,7 @@
 #ifndef WT_TRACE_CLOCKS_H
 #define WT_TRACE_CLOCKS_H
 
-#include "trace/curve.h"
+#include "trace/clock_curve.h"
 #include "trace/ticks.h"
 #include "trace/trace.h"
 
@@ -13,7 +13,7 @@ struct wt_clocks {
     int16_t *domain_of_sm;   /* -1: the SM has no rows, or there are no clocks */
     double *offset_cycles;   /* per domain: its clock at time_origin_ns, relative to domain 0's; 0 without times */
     int64_t *base_clock;     /* per domain: the clock that its curve counts from */
-    struct wt_curve *curves; /* per domain; NULL without clocks or without times */
+    struct wt_clock_curve *curves; /* per domain; NULL without clocks or without times */
     int64_t time_origin_ns;  /* without times: the lowest clock */
     double mhz;              /* mean clock rate over domains and time: an axis cycle is 1/mhz us; 0 = unknown */
     double mhz_uncertainty;  /* half-width of what the data allow */

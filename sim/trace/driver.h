@@ -2,7 +2,7 @@
 #ifndef WT_TRACE_DRIVER_H
 #define WT_TRACE_DRIVER_H
 
-#include "trace/curve.h"
+#include "trace/clock_curve.h"
 #include "trace/ticks.h"
 
 /* Sets the driving clock's period and phase in `ticks` when readings close in time agree clearly better with it than

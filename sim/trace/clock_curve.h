@@ -3,8 +3,8 @@
  * GPC clocks are not steady: under load they slow down by up to 3 % within microseconds, each GPC in its own way
  * (measured: stream_b256 loses 2,000 to 5,500 cycles in 240 us). So the relation is a line with knots, as straight as
  * the readings allow. */
-#ifndef WT_TRACE_CURVE_H
-#define WT_TRACE_CURVE_H
+#ifndef WT_TRACE_CLOCK_CURVE_H
+#define WT_TRACE_CLOCK_CURVE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ struct wt_readings {
     size_t count;
 };
 
-struct wt_curve {
+struct wt_clock_curve {
     double cycles_per_ns; /* nominal; the slope outside the knots */
     size_t count;         /* knots, >= 1 */
     double *clock;        /* ascending; cycles from the domain's base */
@@ -34,13 +34,13 @@ struct wt_curve {
 /* Fits to `readings`, count >= 1. `delay`: cycles between the two reads of a block's start or end.
  * The curve maximises the likelihood of the readings under a small read noise and outliers, with a prior for slowly
  * changing rates. */
-struct wt_curve wt_curve_fit(const struct wt_readings *readings, double cycles_per_ns, double delay);
-void wt_curve_free(struct wt_curve *curve);
+struct wt_clock_curve wt_clock_curve_fit(const struct wt_readings *readings, double cycles_per_ns, double delay);
+void wt_clock_curve_free(struct wt_clock_curve *curve);
 
-double wt_curve_time(const struct wt_curve *curve, double clock);
+double wt_clock_curve_time(const struct wt_clock_curve *curve, double clock);
 
 /* -log likelihood of the readings given the curve. */
-double wt_curve_misfit(const struct wt_curve *curve, const struct wt_readings *readings, double delay);
+double wt_clock_curve_misfit(const struct wt_clock_curve *curve, const struct wt_readings *readings, double delay);
 
 /* The clock at which the timer was read. */
 static inline double wt_reading_clock(const struct wt_reading *reading, double delay)

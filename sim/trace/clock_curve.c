@@ -1,4 +1,4 @@
-#include "trace/curve.h"
+#include "trace/clock_curve.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -270,7 +270,7 @@ static void optimise(const struct problem *p, double *z)
     free(room);
 }
 
-struct wt_curve wt_curve_fit(const struct wt_readings *readings, double cycles_per_ns, double delay)
+struct wt_clock_curve wt_clock_curve_fit(const struct wt_readings *readings, double cycles_per_ns, double delay)
 {
     size_t count = readings->count;
     double *room = wt_alloc(5 * count, sizeof *room), *z = room;
@@ -278,7 +278,7 @@ struct wt_curve wt_curve_fit(const struct wt_readings *readings, double cycles_p
                         .left = wt_alloc(count, sizeof *p.left)};
     set_up(&p, readings->at, count, cycles_per_ns, delay, z);
     optimise(&p, z);
-    struct wt_curve curve = {.cycles_per_ns = cycles_per_ns, .count = p.knots};
+    struct wt_clock_curve curve = {.cycles_per_ns = cycles_per_ns, .count = p.knots};
     curve.clock = wt_alloc(p.knots, sizeof *curve.clock);
     curve.time_ns = wt_alloc(p.knots, sizeof *curve.time_ns);
     for (size_t k = 0; k < p.knots; k++) {
@@ -290,14 +290,14 @@ struct wt_curve wt_curve_fit(const struct wt_readings *readings, double cycles_p
     return curve;
 }
 
-void wt_curve_free(struct wt_curve *curve)
+void wt_clock_curve_free(struct wt_clock_curve *curve)
 {
     free(curve->clock);
     free(curve->time_ns);
-    *curve = (struct wt_curve){0};
+    *curve = (struct wt_clock_curve){0};
 }
 
-double wt_curve_time(const struct wt_curve *curve, double clock)
+double wt_clock_curve_time(const struct wt_clock_curve *curve, double clock)
 {
     size_t low = 0, high = curve->count - 1;
     if (clock <= curve->clock[0])
@@ -315,12 +315,12 @@ double wt_curve_time(const struct wt_curve *curve, double clock)
     return curve->time_ns[low] + share * (curve->time_ns[high] - curve->time_ns[low]);
 }
 
-double wt_curve_misfit(const struct wt_curve *curve, const struct wt_readings *readings, double delay)
+double wt_clock_curve_misfit(const struct wt_clock_curve *curve, const struct wt_readings *readings, double delay)
 {
     double sum = 0;
     for (size_t i = 0; i < readings->count; i++) {
         const struct wt_reading *reading = &readings->at[i];
-        sum += reading_cost(reading->low, reading->high, wt_curve_time(curve, wt_reading_clock(reading, delay)));
+        sum += reading_cost(reading->low, reading->high, wt_clock_curve_time(curve, wt_reading_clock(reading, delay)));
     }
     return sum;
 }
