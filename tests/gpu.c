@@ -157,13 +157,13 @@ START_TEST(h200_is_arranged_as_measured)
     ck_assert_int_eq(t->gpc_count, 8);
     ck_assert_int_eq(t->group_of_sm[0], t->group_of_sm[17]);
     ck_assert_int_ne(t->group_of_sm[0], t->group_of_sm[2]);
-    ck_assert_double_eq(gpu->rates.service_cycles, 1.2);
+    ck_assert_double_eq(gpu->rates.report_cycles, 9.58);
     ck_assert_double_eq(wt_curve_at(&gpu->rates.launch_cycles, 32), 98);
     ck_assert_double_eq(wt_curve_at(&gpu->rates.tpc_lag_cycles, 1), 7);
     ck_assert_int_eq(gpu->rates.extra_first_gap, 5);
     ck_assert_int_eq(gpu->rates.extra_gap, 6);
-    ck_assert_ptr_eq(strstr(wt_gpu_source(gpu, "rates.service_cycles"), "measured: "),
-                     wt_gpu_source(gpu, "rates.service_cycles"));
+    ck_assert_ptr_eq(strstr(wt_gpu_source(gpu, "rates.report_cycles"), "measured: "),
+                     wt_gpu_source(gpu, "rates.report_cycles"));
     ck_assert_ptr_null(wt_gpu_source(gpu, "rates.no_such_key"));
     wt_gpu_free(gpu);
 }
@@ -384,11 +384,11 @@ END_TEST
 START_TEST(errors_name_the_file_they_are_in)
 {
     put("a.cfg", "base = \"b.cfg\";\nclok_mhz = 5;");
-    put("b.cfg", "base = \"cc9.0\";\n\nrates = { servce_cycles = 1; };");
+    put("b.cfg", "base = \"cc9.0\";\n\nrates = { reprt_cycles = 1; };");
     struct wt_gpu *gpu;
     struct wt_error err = {0};
     ck_assert_int_eq(wt_gpu_load("a", &gpu, &err), WT_BAD_INPUT);
-    ck_assert_ptr_nonnull(strstr(err.text, "/b.cfg:3: unknown key 'servce_cycles'; did you mean 'service_cycles'?"));
+    ck_assert_ptr_nonnull(strstr(err.text, "/b.cfg:3: unknown key 'reprt_cycles'; did you mean 'report_cycles'?"));
     put("b.cfg", "base = \"cc9.0\";");
     struct wt_error later = {0};
     ck_assert_int_eq(wt_gpu_load("a", &gpu, &later), WT_BAD_INPUT);

@@ -1,4 +1,17 @@
-/* The block-level simulation: kernels in, block runs out through observers. */
+/* The block-level simulation: kernels in, block runs out through observers.
+ *
+ * The queue hands out a grid's blocks in index order. The distributor makes visits (dispatch/policy.h), one each
+ * rates.visit_cycles; a visit gives one block to each SM it names, if the SM's resources admit it (sm/sm.h). The
+ * block starts rates.launch_latency_cycles later (plus its TPC's launch offset), but not sooner than
+ * rates.launch_cycles after the previous block on its SM and rates.tpc_lag_cycles after one on the TPC's other SM.
+ *
+ * A block is over when its last warp is: at its end, but not sooner than launch_cycles + drain_cycles after its
+ * start. Its report reaches the distributor release_cycles - launch_latency_cycles later (plus its TPC's report
+ * offset) and only then is its room known to be free. The SMs of a GPC (clock domain) report through one port, one
+ * block each rates.report_cycles, in the order in which they ended; while first-wave launches go through that port,
+ * reports wait (rates.report_hold_cycles). A freed slot is thus refilled on its own SM.
+ *
+ * Kernels run one after another, as in one stream, rates.kernel_gap_cycles apart. */
 #ifndef WT_DISPATCH_SIMULATE_H
 #define WT_DISPATCH_SIMULATE_H
 
@@ -8,11 +21,11 @@
 #include "core/status.h"
 #include "core/time.h"
 #include "dispatch/observer.h"
+#include "dispatch/policy.h"
 #include "gpu/gpu.h"
 #include "sm/shape.h"
 
-/* Where a block's duration comes from. `duration` is called once per block, in dispatch order, which for one
- * kernel is index order. > 0. */
+/* Where a block's duration comes from. `duration` is called once per block, in index order; > 0. */
 struct wt_cost {
     wt_time (*duration)(void *context, uint64_t block);
     void *context;
@@ -25,22 +38,22 @@ struct wt_kernel {
     struct wt_cost cost;
 };
 
-struct wt_policy; /* dispatch/policy.h */
-
 struct wt_simulation {
     const struct wt_gpu *gpu;
-    const struct wt_policy *policy; /* NULL: the GPU's default */
-    const struct wt_kernel *kernels; /* run one after another, in one stream */
+    const struct wt_policy *policy;  /* NULL: the GPU's own (gpu->placement) */
+    const struct wt_kernel *kernels;
     size_t kernel_count;
-    uint64_t seed;
-    /* Where the rotation starts for the first kernel: group index, or -1 for the GPU's own start; and the extra
-     * group's first SM as an index into its visit order, or -1. */
+    uint64_t seed; /* of the placement policy, where it draws */
+    /* Where the rotation starts for the first kernel: group number, or -1 for the first ordinary one; and the extra
+     * group's first SM as an index into its visit order, or -1 for 0. Other kernels go on from there. */
     int first_group;
     int first_extra_sm;
     const struct wt_observer *observers;
     size_t observer_count;
 };
 
+/* Fails when a kernel's block can never be admitted, or the GPU's placement policy does not exist. Time 0 of what
+ * the observers see is the first block's start. Needs memory for the GPU's block slots only. */
 enum wt_code wt_simulate(const struct wt_simulation *simulation, struct wt_error *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "core/curve.h"
+#include "core/param.h"
 #include "core/status.h"
 
 enum {
@@ -67,14 +68,23 @@ struct wt_topology {
     int extra_group; /* the group on the distributor's privileged cadence, or -1 */
 };
 
-/* How fast blocks are handed out. Cycles of the SM clock; curves are over the warps of a block (wt_curve_at). */
+/* How fast blocks are handed out. Cycles of the SM clock; curves are over the warps of a block (wt_curve_at). What
+ * each stands for is told in dispatch/simulate.h. */
 struct wt_rates {
-    double service_cycles;         /* serial server in the steady state: one block each this long */
-    double release_cycles;         /* a block's last instruction -> first instruction of its replacement */
-    struct wt_curve launch_cycles; /* first wave: interval between two blocks started on one SM */
-    struct wt_curve tpc_lag_cycles; /* first wave: the TPC's second SM starts this much after the first */
+    double visit_cycles;           /* distributor: from one visit of a group to the next */
+    double launch_latency_cycles;  /* distributor -> a block's first instruction, on the nearest SM */
+    double release_cycles;         /* a block's last instruction -> first instruction of its replacement, unloaded,
+                                      nearest SM; includes launch_latency_cycles */
+    double report_cycles;          /* a GPC reports its ended blocks one after another, one each this long */
+    double report_hold_cycles;     /* a GPC's reports wait until this long after its last first-wave launch left */
+    double drain_cycles;           /* a block is not over earlier than launch_cycles plus this after its start */
+    double kernel_gap_cycles;      /* a kernel's last end -> first start of the next one in its stream */
+    struct wt_curve launch_cycles; /* interval between two blocks started on one SM */
+    struct wt_curve tpc_lag_cycles; /* the TPC's other SM starts a block at least this much later */
     int extra_first_gap;           /* visits to other groups after the extra group's first visit */
     int extra_gap;                 /* visits to other groups between its later visits */
+    struct wt_numbers launch_offset_cycles; /* per TPC: how much later its launches arrive; empty: 0 */
+    struct wt_numbers report_offset_cycles; /* per TPC: how much later its reports arrive; empty: 0 */
 };
 
 struct wt_gpu {
@@ -112,7 +122,7 @@ void wt_gpu_free(struct wt_gpu *gpu);
  * array (*names, *count) and its strings are the caller's. */
 enum wt_code wt_gpu_list(bool with_bare, char ***names, size_t *count, struct wt_error *err);
 
-/* Where the value of config key `key` (dotted, e.g. "rates.service_cycles") comes from; NULL if not stated. */
+/* Where the value of config key `key` (dotted, e.g. "rates.report_cycles") comes from; NULL if not stated. */
 const char *wt_gpu_source(const struct wt_gpu *gpu, const char *key);
 
 /* All values as read, with their origins (core/param.h). Lives as long as the GPU. */

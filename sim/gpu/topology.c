@@ -164,6 +164,16 @@ static enum wt_code build_domains(struct wt_gpu_file *file, struct wt_error *err
     return check_tpcs(file, &p, t->gpc_of_sm, err);
 }
 
+static enum wt_code check_offsets(const struct wt_gpu_file *file, const char *key, const struct wt_numbers *list,
+                                  struct wt_error *err)
+{
+    int tpcs = file->gpu.topology.tpc_count;
+    if (list->count == 0 || list->count == tpcs)
+        return WT_OK;
+    return wt_record_fail(&file->record, key, file->gpu.path, err,
+                          "'%s' has %d values, but the GPU has %d TPCs; give one for each, or []", key, list->count, tpcs);
+}
+
 enum wt_code wt_topology_build(struct wt_gpu_file *file, struct wt_error *err)
 {
     struct wt_topology *t = &file->gpu.topology;
@@ -177,6 +187,8 @@ enum wt_code wt_topology_build(struct wt_gpu_file *file, struct wt_error *err)
         t->tpc_of_sm[sm] = (uint16_t)(sm / file->sms_per_tpc);
     t->tpc_count = t->tpc_of_sm[t->sm_count - 1] + 1;
     WT_TRY(build_groups(file, err));
+    WT_TRY(check_offsets(file, "rates.launch_offset_cycles", &file->gpu.rates.launch_offset_cycles, err));
+    WT_TRY(check_offsets(file, "rates.report_offset_cycles", &file->gpu.rates.report_offset_cycles, err));
     return build_domains(file, err);
 }
 

@@ -1,0 +1,262 @@
+/* The H200's distributor, as measured: it visits groups of SMs in turn, and a visit gives one block to every SM of
+ * the group that has room.
+ *
+ * First wave: as many complete rounds as every SM has room and the grid has blocks for. One group, the extra one, is
+ * out of turn: first of all, then after rates.extra_first_gap visits to others, then after every rates.extra_gap.
+ * What is left of a grid that does not fill the room is spread evenly: the extra group's visit first, then one block
+ * per group in ascending group order until none is left, TPCs before second SMs of TPCs.
+ * Afterwards visits go on in the same rotation, to groups where blocks have ended. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "dispatch/policy.h"
+
+struct rotation {
+    const struct wt_topology *topology;
+    int extra;       /* group number or -1 */
+    int first_gap, gap;
+    int next;        /* ordinary group to be visited next */
+    int extra_start; /* rank at which the extra group's visits begin */
+    int since_extra; /* visits to others since the extra group's last */
+    bool extra_seen_once; /* in this launch: the shorter first gap is behind */
+
+    /* the first wave of the launch */
+    uint64_t rounds;                      /* complete rounds */
+    uint64_t rounds_left[WT_MAX_GROUPS];
+    uint64_t wave_left;                   /* blocks of complete rounds not yet handed out */
+    int share[WT_MAX_GROUPS];             /* the incomplete round, blocks per group */
+    int share_left;
+};
+
+static void *create(const struct wt_policy_start *start)
+{
+    struct rotation *r = wt_alloc(1, sizeof *r);
+    const struct wt_topology *t = start->topology;
+    r->topology = t;
+    r->extra = t->extra_group;
+    r->first_gap = start->rates->extra_first_gap;
+    r->gap = start->rates->extra_gap;
+    bool given = start->first_group >= 0 && start->first_group < t->group_count && start->first_group != r->extra;
+    r->next = given ? start->first_group : r->extra == 0;
+    if (r->next >= t->group_count)
+        r->next = 0;
+    if (r->extra >= 0 && start->first_extra_sm > 0 && start->first_extra_sm < t->groups[r->extra].sm_count)
+        r->extra_start = start->first_extra_sm;
+    return r;
+}
+
+static int following(const struct rotation *r, int group)
+{
+    do
+        group = (group + 1) % r->topology->group_count;
+    while (group == r->extra && r->topology->group_count > 1);
+    return group;
+}
+
+/* Whether the SM at `rank` is the first of its TPC in the group's order. */
+static bool leads_tpc(const struct rotation *r, int group, int rank)
+{
+    const struct wt_group *g = &r->topology->groups[group];
+    return rank == 0 || r->topology->tpc_of_sm[g->sms[rank]] != r->topology->tpc_of_sm[g->sms[rank - 1]];
+}
+
+static int tpcs_in(const struct rotation *r, int group)
+{
+    int count = 0;
+    for (int rank = 0; rank < r->topology->groups[group].sm_count; rank++)
+        count += leads_tpc(r, group, rank);
+    return count;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* One block per group and pass, up to each group's `cap`. Returns the blocks that found no place. */
+static int deal(struct rotation *r, const int *cap, int blocks)
+{
+    for (bool progress = true; progress && blocks > 0;) {
+        progress = false;
+        for (int g = 0; g < r->topology->group_count && blocks > 0; g++) {
+            if (g == r->extra || r->share[g] >= cap[g])
+                continue;
+            r->share[g]++;
+            blocks--;
+            progress = true;
+        }
+    }
+    return blocks;
+}
+
+static void plan_incomplete_round(struct rotation *r, int blocks)
+{
+    int tpcs[WT_MAX_GROUPS], sms[WT_MAX_GROUPS];
+    memset(r->share, 0, sizeof r->share);
+    r->share_left = blocks;
+    for (int g = 0; g < r->topology->group_count; g++) {
+        tpcs[g] = tpcs_in(r, g);
+        sms[g] = r->topology->groups[g].sm_count;
+    }
+    if (r->extra >= 0) {
+        r->share[r->extra] = least(blocks, sms[r->extra]);
+        blocks -= r->share[r->extra];
+    }
+    deal(r, sms, deal(r, tpcs, blocks));
+}
+
+/* Blocks every SM has room for. */
+static uint64_t common_room(const struct wt_room *room)
+{
+    int fewest = WT_MAX_SLOTS;
+    for (int sm = 0; sm < room->topology->sm_count && fewest > 0; sm++)
+        fewest = least(fewest, wt_room_is_open(room, sm) ? wt_sm_room(room->sms[sm], room->shape) : 0);
+    return (uint64_t)fewest;
+}
+
+static void launch(void *state, const struct wt_room *room, uint64_t blocks)
+{
+    struct rotation *r = state;
+    uint64_t sms = (uint64_t)r->topology->sm_count;
+    uint64_t common = common_room(room);
+    uint64_t whole = blocks / sms;
+    r->rounds = whole < common ? whole : common;
+    r->wave_left = r->rounds * sms;
+    for (int g = 0; g < r->topology->group_count; g++)
+        r->rounds_left[g] = r->rounds;
+    r->share_left = 0;
+    if (whole < common)
+        plan_incomplete_round(r, (int)(blocks - r->wave_left));
+    r->since_extra = -1;
+    r->extra_seen_once = false;
+}
+
+static bool extra_is_due(const struct rotation *r)
+{
+    if (r->since_extra < 0)
+        return true;
+    return r->since_extra >= (r->extra_seen_once ? r->gap : r->first_gap);
+}
+
+static void turn_of_extra(struct rotation *r)
+{
+    r->extra_seen_once = r->since_extra >= 0;
+    r->since_extra = 0;
+}
+
+static void turn_of_other(struct rotation *r, int group)
+{
+    r->next = following(r, group);
+    if (r->since_extra >= 0)
+        r->since_extra++;
+}
+
+static void list_range(const struct rotation *r, int group, int from, int to, struct wt_visit *visit)
+{
+    for (int rank = from; rank < to; rank++)
+        visit->sms[visit->count++] = r->topology->groups[group].sms[rank];
+}
+
+static void list_all(const struct rotation *r, int group, struct wt_visit *visit)
+{
+    int start = group == r->extra ? r->extra_start : 0;
+    list_range(r, group, start, r->topology->groups[group].sm_count, visit);
+    list_range(r, group, 0, start, visit);
+}
+
+/* Keeps `blocks` of the listed SMs: first those that lead their TPC, then others, in the listed order. */
+static void keep(const struct rotation *r, int group, int blocks, struct wt_visit *visit)
+{
+    int leaders = least(blocks, tpcs_in(r, group)), seconds = blocks - leaders, kept = 0;
+    for (int i = 0; i < visit->count; i++) {
+        int *left = leads_tpc(r, group, r->topology->rank_in_group[visit->sms[i]]) ? &leaders : &seconds;
+        if ((*left)-- > 0)
+            visit->sms[kept++] = visit->sms[i];
+    }
+    visit->count = kept;
+}
+
+static void visit_complete_round(struct rotation *r, struct wt_visit *visit)
+{
+    bool extra_left = r->extra >= 0 && r->rounds_left[r->extra] > 0;
+    bool others_left = r->wave_left > (extra_left ? r->rounds_left[r->extra] *
+                                                        (uint64_t)r->topology->groups[r->extra].sm_count : 0);
+    int group = r->extra;
+    if (extra_left && (extra_is_due(r) || !others_left)) {
+        turn_of_extra(r);
+    } else {
+        group = r->next;
+        turn_of_other(r, group);
+    }
+    list_all(r, group, visit);
+    r->rounds_left[group]--;
+    r->wave_left -= (uint64_t)visit->count;
+}
+
+static void visit_incomplete_round(struct rotation *r, struct wt_visit *visit)
+{
+    int group = r->extra;
+    if (group < 0 || r->share[group] == 0) {
+        group = r->next;
+        while (r->share[group] == 0)
+            group = following(r, group);
+        turn_of_other(r, group);
+    } else {
+        turn_of_extra(r);
+    }
+    list_all(r, group, visit);
+    keep(r, group, r->share[group], visit);
+    r->share[group] = 0;
+    r->share_left -= visit->count;
+}
+
+static void list_open(const struct rotation *r, const struct wt_room *room, int group, struct wt_visit *visit)
+{
+    const struct wt_group *g = &r->topology->groups[group];
+    const uint64_t *words = &room->open[room->first_word[group]];
+    for (int w = 0; w * 64 < g->sm_count; w++)
+        for (uint64_t bits = words[w]; bits; bits &= bits - 1)
+            visit->sms[visit->count++] = g->sms[w * 64 + __builtin_ctzll(bits)];
+}
+
+static void visit_open(struct rotation *r, const struct wt_room *room, struct wt_visit *visit)
+{
+    bool extra_open = r->extra >= 0 && room->open_in_group[r->extra] > 0;
+    int group = r->extra;
+    if (extra_open && (extra_is_due(r) || room->open_groups == 1)) {
+        turn_of_extra(r);
+    } else {
+        group = r->next;
+        while (room->open_in_group[group] == 0)
+            group = following(r, group);
+        turn_of_other(r, group);
+    }
+    list_open(r, room, group, visit);
+}
+
+static void visit_next(void *state, const struct wt_room *room, uint64_t remaining, struct wt_visit *visit)
+{
+    struct rotation *r = state;
+    visit->count = 0;
+    visit->first_wave = r->wave_left > 0 || r->share_left > 0;
+    if (r->wave_left > 0)
+        visit_complete_round(r, visit);
+    else if (r->share_left > 0)
+        visit_incomplete_round(r, visit);
+    else
+        visit_open(r, room, visit);
+    if ((uint64_t)visit->count > remaining)
+        visit->count = (int)remaining;
+}
+
+const struct wt_policy wt_policy_h200 = {
+    .name = "h200",
+    .standing = "measured",
+    .summary = "groups of SMs in rotation, one block per SM with room and visit, one group out of turn",
+    .source = "first waves of 517 of 518 launches on two H200s (traces/h200)",
+    .create = create,
+    .destroy = free,
+    .launch = launch,
+    .visit = visit_next,
+};

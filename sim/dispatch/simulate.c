@@ -1,0 +1,382 @@
+#include "dispatch/simulate.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "dispatch/endqueue.h"
+#include "dispatch/room.h"
+
+/* A block that is running or whose report is under way. */
+struct resident {
+    uint64_t block;
+    wt_time start;
+};
+
+struct report {
+    wt_time arrival; /* at the distributor */
+    uint32_t id;     /* as in the end queue */
+};
+
+/* The port of one GPC: reports under way, in order of arrival. A ring as large as the GPC's block slots. */
+struct port {
+    struct report *ring;
+    uint32_t size, head, count;
+    wt_time busy_until;
+    wt_time held_until;
+};
+
+/* What one SM's launches obey. */
+struct launcher {
+    wt_time ready;          /* no block may start before */
+    wt_time launch_latency; /* distributor to first instruction */
+    wt_time report_latency; /* over to known */
+    uint16_t partner;       /* the TPC's other SM, or the SM itself */
+    uint16_t gpc;
+    int32_t credit;         /* blocks that surely fit, as far as known */
+};
+
+/* Of the kernel being dispatched. */
+struct current {
+    const struct wt_kernel *kernel;
+    uint32_t index;
+    uint64_t next_block, remaining;
+    wt_time interval, lag, shortest;
+    bool uniform; /* an SM that was full has exactly as much room as blocks have left since */
+    wt_time first_start, last_start, last_end;
+};
+
+struct engine {
+    const struct wt_simulation *simulation;
+    const struct wt_policy *policy;
+    void *policy_state;
+    int sm_count, gpc_count;
+    struct wt_sm **sms;
+    struct launcher *launchers;   /* by SM */
+    struct resident *residents;   /* by id */
+    struct port *ports;           /* by GPC */
+    wt_time *next_report;         /* by GPC: arrival of the head report, WT_NEVER when none */
+    struct wt_endqueue ends;
+    struct wt_room room;
+    struct wt_visit visit;
+    struct current current;
+    wt_time now;                  /* the distributor's */
+    wt_time origin;               /* WT_NEVER until the first block has ended */
+    wt_time visit_time, report_time, hold_time, launch_latency;
+};
+
+/* ---- Observers ---- */
+
+static void tell_begin(struct engine *e)
+{
+    const struct wt_simulation *s = e->simulation;
+    for (size_t i = 0; i < s->observer_count; i++)
+        if (s->observers[i].launch_begins)
+            s->observers[i].launch_begins(s->observers[i].context, e->current.index,
+                                          e->current.first_start - e->origin);
+}
+
+static void tell_block(struct engine *e, uint32_t id, wt_time end)
+{
+    const struct wt_simulation *s = e->simulation;
+    const struct resident *resident = &e->residents[id];
+    struct wt_block_run run = {.block = resident->block, .start = resident->start - e->origin, .end = end - e->origin,
+                               .launch = e->current.index, .sm = (uint16_t)(id / WT_MAX_SLOTS),
+                               .slot = (uint16_t)(id % WT_MAX_SLOTS)};
+    for (size_t i = 0; i < s->observer_count; i++)
+        if (s->observers[i].block_done)
+            s->observers[i].block_done(s->observers[i].context, &run);
+}
+
+static void tell_end(struct engine *e)
+{
+    const struct wt_simulation *s = e->simulation;
+    for (size_t i = 0; i < s->observer_count; i++)
+        if (s->observers[i].launch_ends)
+            s->observers[i].launch_ends(s->observers[i].context, e->current.index,
+                                        e->current.last_start - e->origin, e->current.last_end - e->origin);
+}
+
+/* ---- Ends and reports ---- */
+
+static inline wt_time later(wt_time a, wt_time b)
+{
+    return a > b ? a : b;
+}
+
+static inline void queue_report(struct engine *e, uint32_t id, wt_time over)
+{
+    const struct launcher *launcher = &e->launchers[id / WT_MAX_SLOTS];
+    struct port *port = &e->ports[launcher->gpc];
+    wt_time arrival = later(over + launcher->report_latency, port->held_until);
+    arrival = later(arrival, port->busy_until + e->report_time);
+    port->busy_until = arrival;
+    assert(port->count < port->size);
+    uint32_t tail = port->head + port->count;
+    port->ring[tail < port->size ? tail : tail - port->size] = (struct report){arrival, id};
+    if (port->count++ == 0)
+        e->next_report[launcher->gpc] = arrival;
+}
+
+/* The running block that ends first ends. The first end of a kernel fixes when it began, since whatever is handed
+ * out from now on starts later. */
+static void end_block(struct engine *e)
+{
+    struct wt_running running = wt_endqueue_pop(&e->ends);
+    if (e->current.last_end == 0) {
+        if (e->origin == WT_NEVER)
+            e->origin = e->current.first_start;
+        tell_begin(e);
+    }
+    e->current.last_end = running.end;
+    tell_block(e, running.id, running.end);
+    queue_report(e, running.id, later(running.end, e->residents[running.id].start + e->current.shortest));
+}
+
+static void take_report(struct engine *e, int gpc)
+{
+    struct port *port = &e->ports[gpc];
+    uint32_t id = port->ring[port->head].id;
+    int sm = (int)(id / WT_MAX_SLOTS);
+    if (++port->head == port->size)
+        port->head = 0;
+    port->count--;
+    e->next_report[gpc] = port->count ? port->ring[port->head].arrival : WT_NEVER;
+    wt_sm_release(e->sms[sm], (int)(id % WT_MAX_SLOTS));
+    e->launchers[sm].credit++;
+    wt_room_open(&e->room, sm);
+}
+
+static int earliest_port(const struct engine *e)
+{
+    int earliest = 0;
+    for (int g = 1; g < e->gpc_count; g++)
+        earliest = e->next_report[g] < e->next_report[earliest] ? g : earliest;
+    return earliest;
+}
+
+/* Everything that has reached the distributor by now. A report never arrives before its block's end. */
+static void catch_up(struct engine *e)
+{
+    while (wt_endqueue_next(&e->ends) <= e->now)
+        end_block(e);
+    for (int g = 0; g < e->gpc_count; g++)
+        while (e->next_report[g] <= e->now)
+            take_report(e, g);
+}
+
+/* Moves on to the next report. Returns false when none will come. */
+static bool wait_for_report(struct engine *e)
+{
+    int gpc = earliest_port(e);
+    while (wt_endqueue_next(&e->ends) < e->next_report[gpc]) {
+        end_block(e);
+        gpc = earliest_port(e);
+    }
+    if (e->next_report[gpc] == WT_NEVER)
+        return false;
+    e->now = e->next_report[gpc];
+    return true;
+}
+
+/* ---- Launching ---- */
+
+static void start_block(struct engine *e, int sm, int slot)
+{
+    struct launcher *launcher = &e->launchers[sm];
+    struct current *current = &e->current;
+    wt_time start = later(e->now + launcher->launch_latency, launcher->ready);
+    struct launcher *partner = &e->launchers[launcher->partner];
+    partner->ready = later(partner->ready, start + current->lag);
+    launcher->ready = start + current->interval;
+    uint32_t id = (uint32_t)sm * WT_MAX_SLOTS + (uint32_t)slot;
+    e->residents[id] = (struct resident){current->next_block, start};
+    wt_time duration = current->kernel->cost.duration(current->kernel->cost.context, current->next_block);
+    wt_endqueue_push(&e->ends, (struct wt_running){start + duration, id});
+    if (e->visit.first_wave)
+        e->ports[launcher->gpc].held_until = start + e->hold_time - e->launch_latency;
+    if (start < current->first_start)
+        current->first_start = start;
+    current->last_start = start;
+    current->next_block++;
+    current->remaining--;
+}
+
+static void offer(struct engine *e, int sm)
+{
+    if (!wt_room_is_open(&e->room, sm))
+        return;
+    int slot = wt_sm_admit(e->sms[sm], &e->current.kernel->shape);
+    struct launcher *launcher = &e->launchers[sm];
+    if (slot < 0) {
+        launcher->credit = 0;
+        wt_room_close(&e->room, sm);
+        return;
+    }
+    start_block(e, sm, slot);
+    if (--launcher->credit <= 0 && e->current.uniform)
+        wt_room_close(&e->room, sm);
+}
+
+static void make_visit(struct engine *e)
+{
+    e->policy->visit(e->policy_state, &e->room, e->current.remaining, &e->visit);
+    for (int i = 0; i < e->visit.count; i++)
+        offer(e, e->visit.sms[i]);
+    e->now += e->visit_time;
+}
+
+/* ---- One kernel ---- */
+
+static enum wt_code begin_kernel(struct engine *e, size_t index, struct wt_error *err)
+{
+    const struct wt_kernel *kernel = &e->simulation->kernels[index];
+    const struct wt_rates *rates = &e->simulation->gpu->rates;
+    double interval = wt_curve_at(&rates->launch_cycles, kernel->shape.warps);
+    e->current = (struct current){
+        .kernel = kernel,
+        .index = (uint32_t)index,
+        .remaining = kernel->grid_blocks,
+        .interval = wt_from_cycles(interval),
+        .lag = wt_from_cycles(wt_curve_at(&rates->tpc_lag_cycles, kernel->shape.warps)),
+        .shortest = wt_from_cycles(interval + rates->drain_cycles),
+        .uniform = kernel->shape.warps % e->simulation->gpu->limits.subcores == 0,
+        .first_start = WT_NEVER,
+    };
+    e->room.shape = &kernel->shape;
+    for (int sm = 0; sm < e->sm_count; sm++) {
+        e->launchers[sm].credit = wt_sm_room(e->sms[sm], &kernel->shape);
+        if (e->launchers[sm].credit == 0)
+            return wt_fail(err, WT_BAD_INPUT, "kernel '%s': no block fits an empty SM", kernel->name);
+        wt_room_open(&e->room, sm);
+    }
+    e->policy->launch(e->policy_state, &e->room, kernel->grid_blocks);
+    return WT_OK;
+}
+
+static void finish_kernel(struct engine *e)
+{
+    while (e->ends.count > 0)
+        end_block(e);
+    for (int g = 0; g < e->gpc_count; g++)
+        while (e->ports[g].count > 0)
+            take_report(e, g);
+    tell_end(e);
+    wt_time gap = wt_from_cycles(e->simulation->gpu->rates.kernel_gap_cycles);
+    e->now = later(e->current.last_end + gap, e->launch_latency) - e->launch_latency;
+}
+
+static enum wt_code run_kernel(struct engine *e, size_t index, struct wt_error *err)
+{
+    WT_TRY(begin_kernel(e, index, err));
+    while (e->current.remaining > 0) {
+        catch_up(e);
+        if (e->room.open_groups > 0)
+            make_visit(e);
+        else if (!wait_for_report(e))
+            return wt_fail(err, WT_BAD_INPUT, "kernel '%s': block %llu fits no SM", e->current.kernel->name,
+                           (unsigned long long)e->current.next_block);
+    }
+    finish_kernel(e);
+    return WT_OK;
+}
+
+/* ---- The engine ---- */
+
+static wt_time offset_of(const struct wt_numbers *offsets, int tpc)
+{
+    return offsets->count ? wt_from_cycles(offsets->values[tpc]) : 0;
+}
+
+static void set_up_launchers(struct engine *e)
+{
+    const struct wt_gpu *gpu = e->simulation->gpu;
+    const struct wt_topology *t = &gpu->topology;
+    wt_time report = wt_from_cycles(gpu->rates.release_cycles) - e->launch_latency;
+    e->launchers = wt_alloc((size_t)e->sm_count, sizeof *e->launchers);
+    for (int sm = 0; sm < e->sm_count; sm++) {
+        int tpc = t->tpc_of_sm[sm];
+        int partner = sm;
+        if (sm > 0 && t->tpc_of_sm[sm - 1] == tpc)
+            partner = sm - 1;
+        else if (sm + 1 < e->sm_count && t->tpc_of_sm[sm + 1] == tpc)
+            partner = sm + 1;
+        e->launchers[sm] = (struct launcher){
+            .launch_latency = e->launch_latency + offset_of(&gpu->rates.launch_offset_cycles, tpc),
+            .report_latency = report + offset_of(&gpu->rates.report_offset_cycles, tpc),
+            .partner = (uint16_t)partner,
+            .gpc = t->gpc_of_sm[sm],
+        };
+    }
+}
+
+static void set_up_ports(struct engine *e)
+{
+    const struct wt_gpu *gpu = e->simulation->gpu;
+    e->ports = wt_alloc((size_t)e->gpc_count, sizeof *e->ports);
+    e->next_report = wt_alloc((size_t)e->gpc_count, sizeof *e->next_report);
+    for (int sm = 0; sm < e->sm_count; sm++)
+        e->ports[gpu->topology.gpc_of_sm[sm]].size += (uint32_t)gpu->limits.blocks_per_sm;
+    for (int g = 0; g < e->gpc_count; g++) {
+        e->ports[g].ring = wt_alloc(e->ports[g].size, sizeof *e->ports[g].ring);
+        e->next_report[g] = WT_NEVER;
+    }
+}
+
+static void set_up(struct engine *e)
+{
+    const struct wt_gpu *gpu = e->simulation->gpu;
+    e->sm_count = gpu->topology.sm_count;
+    e->gpc_count = gpu->topology.gpc_count;
+    e->origin = WT_NEVER;
+    e->visit_time = wt_from_cycles(gpu->rates.visit_cycles);
+    e->report_time = wt_from_cycles(gpu->rates.report_cycles);
+    e->hold_time = wt_from_cycles(gpu->rates.report_hold_cycles);
+    e->launch_latency = wt_from_cycles(gpu->rates.launch_latency_cycles);
+    e->sms = wt_alloc((size_t)e->sm_count, sizeof *e->sms);
+    for (int sm = 0; sm < e->sm_count; sm++)
+        e->sms[sm] = wt_sm_new(&gpu->limits);
+    e->residents = wt_alloc((size_t)e->sm_count * WT_MAX_SLOTS, sizeof *e->residents);
+    wt_endqueue_init(&e->ends, (size_t)e->sm_count * (size_t)gpu->limits.blocks_per_sm);
+    wt_room_init(&e->room, &gpu->topology, e->sms);
+    set_up_launchers(e);
+    set_up_ports(e);
+    struct wt_policy_start start = {&gpu->topology, &gpu->rates, e->simulation->seed, e->simulation->first_group,
+                                    e->simulation->first_extra_sm};
+    e->policy_state = e->policy->create(&start);
+}
+
+static void tear_down(struct engine *e)
+{
+    e->policy->destroy(e->policy_state);
+    for (int g = 0; g < e->gpc_count; g++)
+        free(e->ports[g].ring);
+    for (int sm = 0; sm < e->sm_count; sm++)
+        wt_sm_free(e->sms[sm]);
+    wt_endqueue_free(&e->ends);
+    free(e->sms);
+    free(e->launchers);
+    free(e->residents);
+    free(e->ports);
+    free(e->next_report);
+}
+
+enum wt_code wt_simulate(const struct wt_simulation *simulation, struct wt_error *err)
+{
+    struct engine *e = wt_alloc(1, sizeof *e);
+    e->simulation = simulation;
+    e->policy = simulation->policy;
+    enum wt_code code = WT_OK;
+    if (!e->policy)
+        code = wt_policy_find(simulation->gpu->placement, &e->policy, err);
+    if (code == WT_OK) {
+        set_up(e);
+        for (size_t k = 0; k < simulation->kernel_count && code == WT_OK; k++)
+            code = run_kernel(e, k, err);
+        tear_down(e);
+    }
+    free(e);
+    return code;
+}
