@@ -28,15 +28,19 @@ static const struct wt_param sample_params[] = {
      .help = "threads per block"},
     {"blocks", WT_PARAM_INT64, offsetof(struct sample, blocks), .fallback = "3000000000", .help = "blocks"},
     {"name", WT_PARAM_STRING, offsetof(struct sample, name), .fallback = "unnamed", .help = "name"},
-    {"cooperative", WT_PARAM_BOOL, offsetof(struct sample, cooperative), .fallback = "true", .help = "together"},
+    {"cooperative", WT_PARAM_BOOL, offsetof(struct sample, cooperative), .fallback = "true",
+     .help = "together"},
     {"work.mean", WT_PARAM_NUMBER, offsetof(struct sample, mean), .unit = "cycles", .low = 0, .high = 1e6,
      .fallback = "1.5", .help = "mean duration"},
     {"work.kind", WT_PARAM_CHOICE, offsetof(struct sample, kind), .choices = kinds, .fallback = "uniform",
      .help = "distribution"},
-    {"work.curve", WT_PARAM_CURVE, offsetof(struct sample, curve), .fallback = "([1, 24], [8, 31])", .help = "curve"},
-    {"order", WT_PARAM_INTS, offsetof(struct sample, order), .most = 4, .fallback = "[3, 1]", .help = "order"},
+    {"work.curve", WT_PARAM_CURVE, offsetof(struct sample, curve), .fallback = "([1, 24], [8, 31])",
+     .help = "curve"},
+    {"order", WT_PARAM_INTS, offsetof(struct sample, order), .most = 4, .fallback = "[3, 1]",
+     .help = "order"},
     {"weights", WT_PARAM_NUMBERS, offsetof(struct sample, weights), .help = "weights"},
-    {"groups", WT_PARAM_INT_LISTS, offsetof(struct sample, groups), .low = 0, .high = 9, .most = 3, .help = "groups"},
+    {"groups", WT_PARAM_INT_LISTS, offsetof(struct sample, groups), .low = 0, .high = 9, .most = 3,
+     .help = "groups"},
     {"parts", WT_PARAM_GROUPS, .help = "parts"},
     {"inner", WT_PARAM_GROUP, .help = "inner"},
     {0}};
@@ -105,18 +109,35 @@ START_TEST(every_type_is_read_plain_and_with_a_source)
 }
 END_TEST
 
+START_TEST(other_line_ends_and_a_byte_order_mark_are_read)
+{
+    struct sample s;
+    struct wt_error err = {0};
+    ck_assert_msg(read_text("\xef\xbb\xbfthreads = 5; # five\r\n\r\nname = \"n\";\r\n", &s, &err) == WT_OK, "%s",
+                  err.text);
+    ck_assert_int_eq(s.threads, 5);
+    ck_assert_str_eq(s.name, "n");
+    wt_params_free(sample_params, &s);
+    assert_fails("threads = 5;\r\n\r\nnam = 1;", "a.cfg:3: unknown key 'nam'; did you mean 'name'?");
+}
+END_TEST
+
 /* libconfig alone cuts 3000000000 to -1294967296 without a word. */
 START_TEST(large_integers_keep_their_value)
 {
     struct sample s;
     struct wt_error err = {0};
-    static const struct { const char *text; int64_t value; } cases[] = {
-        {"2147483647", 2147483647}, {"2147483648", 2147483648}, {"-2147483648", -2147483648LL},
-        {"-2147483649", -2147483649LL}, {"0x80000000", 2147483648}, {"9223372036854775807", INT64_MAX},
-        {"3000000000L", 3000000000}, {"12e3", 12000}};
+    static const struct {
+        const char *text;
+        int64_t value;
+    } cases[] = {{"2147483647", 2147483647},     {"2147483648", 2147483648},
+                 {"-2147483648", -2147483648LL}, {"-2147483649", -2147483649LL},
+                 {"0x80000000", 2147483648},     {"9223372036854775807", INT64_MAX},
+                 {"3000000000L", 3000000000},    {"12e3", 12000}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[200]; /* digits in names, strings and comments stay as they are */
-        snprintf(text, sizeof text, "/* 3000000000 */ threads = 1; # 3000000000\n name = \"\\\"3000000000\"; blocks = %s;",
+        snprintf(text, sizeof text,
+                 "/* 3000000000 */ threads = 1; # 3000000000\n name = \"\\\"3000000000\"; blocks = %s;",
                  cases[i].text);
         ck_assert_msg(read_text(text, &s, &err) == WT_OK, "%s", err.text);
         ck_assert_int_eq(s.blocks, cases[i].value);
@@ -131,10 +152,12 @@ END_TEST
 START_TEST(unknown_keys_name_the_nearest)
 {
     assert_fails("threads = 1;\nthread = 2;", "a.cfg:2: unknown key 'thread'; did you mean 'threads'?");
-    assert_fails("threads = 1;\n\nwork = {\n men = 2.0;\n};", "a.cfg:4: unknown key 'men'; did you mean 'mean'?");
+    assert_fails("threads = 1;\n\nwork = {\n men = 2.0;\n};",
+                 "a.cfg:4: unknown key 'men'; did you mean 'mean'?");
     assert_fails("threads = 1;\nmean = 2.0;", "a.cfg:2: unknown key 'mean'; did you mean 'work.mean'?");
     assert_fails("zzzzzzzz = 1;", "a.cfg:1: unknown key 'zzzzzzzz'; remove it");
-    assert_fails("threads = { value = 1;\n sorce = \"x\"; };", "a.cfg:2: unknown key 'sorce'; did you mean 'source'?");
+    assert_fails("threads = { value = 1;\n sorce = \"x\"; };",
+                 "a.cfg:2: unknown key 'sorce'; did you mean 'source'?");
 }
 END_TEST
 
@@ -152,9 +175,12 @@ START_TEST(wrong_values_say_where_and_what_to_do)
                  "a.cfg:1: 'work.mean' = inf is out of range; give 0 to 1000000 cycles");
     assert_fails("threads = 1; work = { kind = \"lost\"; };",
                  "a.cfg:1: 'work.kind' cannot be \"lost\"; give \"constant\", \"uniform\" or \"list\"");
-    assert_fails("threads = 1; order = [1, 2, 3,\n 4, 5];", "a.cfg:1: 'order' has 5 elements; give at most 4");
-    assert_fails("threads = 1; groups = ([1],\n [10]);", "a.cfg:2: 'groups' = 10 is out of range; give 0 to 9");
-    assert_fails("threads = 1; groups = ([1], [1], [1], [1]);", "a.cfg:1: 'groups' has 4 elements; give at most 3");
+    assert_fails("threads = 1; order = [1, 2, 3,\n 4, 5];",
+                 "a.cfg:1: 'order' has 5 elements; give at most 4");
+    assert_fails("threads = 1; groups = ([1],\n [10]);",
+                 "a.cfg:2: 'groups' = 10 is out of range; give 0 to 9");
+    assert_fails("threads = 1; groups = ([1], [1], [1], [1]);",
+                 "a.cfg:1: 'groups' has 4 elements; give at most 3");
     assert_fails("threads = 1; work = { curve = ([2, 1],\n [2, 1]); };",
                  "a.cfg:2: 'work.curve': the first numbers of the pairs must rise");
     assert_fails("threads = 1; inner = 1;", "a.cfg:1: 'inner' must be a group; write e.g. inner = { … };");
@@ -165,9 +191,12 @@ END_TEST
 
 START_TEST(broken_files_say_where)
 {
-    static const struct { const char *text, *what; } cases[] = {
+    static const struct {
+        const char *text, *what;
+    } cases[] = {
         {"threads = ;", "1: syntax error; look for a missing ';', '=' or ',' here or just before"},
-        {"threads = 1;\nwork mean", "2: syntax error; look for a missing ';', '=' or ',' here or just before"},
+        {"threads = 1;\nwork mean",
+         "2: syntax error; look for a missing ';', '=' or ',' here or just before"},
         {"threads = 1;\nthreads = 2;", "2: duplicate setting name; remove one of the two"},
         {"threads = 1;\nwork = {\n\n", "2: this '{' is not closed; add the closing bracket"},
         {"order = [1,\n 2);", "2: ')' does not close the '[' of line 1; write ']'"},
@@ -193,8 +222,10 @@ START_TEST(nesting_is_bounded)
         memset(end, '[', (size_t)depth);
         memset(end + depth, ']', (size_t)depth);
         end[2 * depth] = '\0';
-        assert_fails(text, depth == 64 ? "a.cfg:1: 'parts' must be a list of groups; write e.g. parts = ( { … }, { … } );"
-                                       : "a.cfg:1: nested deeper than 64 brackets; flatten it");
+        assert_fails(text,
+                     depth == 64
+                         ? "a.cfg:1: 'parts' must be a list of groups; write e.g. parts = ( { … }, { … } );"
+                         : "a.cfg:1: nested deeper than 64 brackets; flatten it");
     }
 }
 END_TEST
@@ -222,10 +253,12 @@ START_TEST(list_elements_are_read_against_a_table)
     ck_assert_int_eq(wt_config_parse(text, strlen(text), "a.cfg", &config, &err), WT_OK);
     const struct config_setting_t *root = wt_config_root(config);
     ck_assert_uint_eq(wt_config_count(root, "parts"), 2);
-    ck_assert_int_eq(wt_params_read(sample_params, config, wt_config_element(root, "parts", 0), &s, &err), WT_OK);
+    ck_assert_int_eq(wt_params_read(sample_params, config, wt_config_element(root, "parts", 0), &s, &err),
+                     WT_OK);
     ck_assert_int_eq(s.threads, 1);
     wt_params_free(sample_params, &s);
-    ck_assert_int_eq(wt_params_read(sample_params, config, wt_config_element(root, "parts", 1), &s, &err), WT_BAD_INPUT);
+    ck_assert_int_eq(wt_params_read(sample_params, config, wt_config_element(root, "parts", 1), &s, &err),
+                     WT_BAD_INPUT);
     ck_assert_str_eq(err.text, "a.cfg:3: unknown key 'threds'; did you mean 'threads'?");
     ck_assert_ptr_null(wt_config_element(root, "parts", 2));
     wt_config_free(config);
@@ -279,8 +312,11 @@ START_TEST(sources_follow_their_values)
 {
     struct sample s;
     struct wt_record r = wt_record_begin(sample_params, &s);
-    read_more(&r, "source = \"documented: all\";\nthreads = 7;\nname = { value = \"n\"; source = \"assumed: n\"; };\n"
-                  "work = { source = \"measured: w\"; mean = 2.0; kind = \"list\"; };", "a.cfg");
+    read_more(
+        &r,
+        "source = \"documented: all\";\nthreads = 7;\nname = { value = \"n\"; source = \"assumed: n\"; };\n"
+        "work = { source = \"measured: w\"; mean = 2.0; kind = \"list\"; };",
+        "a.cfg");
     read_more(&r, "\n\nwork = { kind = \"uniform\"; };", "b.cfg");
     ck_assert_str_eq(wt_record_origin(&r, "threads")->source, "documented: all");
     ck_assert_str_eq(wt_record_origin(&r, "name")->source, "assumed: n");
@@ -323,14 +359,16 @@ START_TEST(the_echo_holds_every_value)
 {
     struct sample s;
     struct wt_record r = wt_record_begin(sample_params, &s);
-    read_more(&r, "threads = { value = 7; source = \"measured: \\\"x\\\"\"; }; groups = ([1], [2, 3]);", "a.cfg");
+    read_more(&r, "threads = { value = 7; source = \"measured: \\\"x\\\"\"; }; groups = ([1], [2, 3]);",
+              "a.cfg");
     json_t *plain = echo(&r, false), *full = echo(&r, true);
     ck_assert_int_eq(json_integer_value(json_object_get(plain, "threads")), 7);
     ck_assert_double_eq(json_real_value(json_object_get(json_object_get(plain, "work"), "mean")), 1.5);
     ck_assert_str_eq(json_string_value(json_object_get(json_object_get(plain, "work"), "kind")), "uniform");
     json_t *groups = json_object_get(plain, "groups");
     ck_assert_int_eq(json_integer_value(json_array_get(json_array_get(groups, 1), 1)), 3);
-    json_t *threads = json_object_get(full, "threads"), *mean = json_object_get(json_object_get(full, "work"), "mean");
+    json_t *threads = json_object_get(full, "threads"),
+           *mean = json_object_get(json_object_get(full, "work"), "mean");
     ck_assert_str_eq(json_string_value(json_object_get(threads, "source")), "measured: \"x\"");
     ck_assert_str_eq(json_string_value(json_object_get(mean, "unit")), "cycles");
     ck_assert_ptr_null(json_object_get(mean, "source"));
@@ -350,7 +388,8 @@ START_TEST(the_reference_names_every_key)
     fclose(stream);
     ck_assert_ptr_nonnull(strstr(text, "threads: integer, 1 to 1024, required\n"));
     ck_assert_ptr_nonnull(strstr(text, "work.mean: number, 0 to 1000000 cycles, default 1.5\n"));
-    ck_assert_ptr_nonnull(strstr(text, "work.kind: choice, \"constant\", \"uniform\" or \"list\", default uniform\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "work.kind: choice, \"constant\", \"uniform\" or \"list\", default uniform\n"));
     for (const struct wt_param *p = sample_params; p->key; p++)
         ck_assert_ptr_nonnull(strstr(text, p->key));
     free(text);
@@ -359,7 +398,8 @@ END_TEST
 
 START_TEST(curves_are_straight_between_points_and_beyond)
 {
-    struct wt_curve c = {.count = 3, .x = {1, 8, 16}, .y = {24, 31, 47}}, one = {.count = 1, .y = {5}}, none = {0};
+    struct wt_curve c = {.count = 3, .x = {1, 8, 16}, .y = {24, 31, 47}}, one = {.count = 1, .y = {5}},
+                    none = {0};
     ck_assert_double_eq_tol(wt_curve_at(&c, 1), 24, 1e-12);
     ck_assert_double_eq_tol(wt_curve_at(&c, 4.5), 27.5, 1e-12);
     ck_assert_double_eq_tol(wt_curve_at(&c, 8), 31, 1e-12);
@@ -377,6 +417,7 @@ Suite *config_suite(void)
     TCase *tcase = tcase_create("config");
     tcase_add_test(tcase, defaults_are_those_of_the_table);
     tcase_add_test(tcase, every_type_is_read_plain_and_with_a_source);
+    tcase_add_test(tcase, other_line_ends_and_a_byte_order_mark_are_read);
     tcase_add_test(tcase, large_integers_keep_their_value);
     tcase_add_test(tcase, unknown_keys_name_the_nearest);
     tcase_add_test(tcase, wrong_values_say_where_and_what_to_do);

@@ -20,13 +20,14 @@ struct wt_config {
 
 enum { DEEPEST = 64 };
 
-/* One pass over the text before libconfig sees it: `in` is copied to `out`, where an integer that libconfig would
- * silently cut to 32 bits gets the suffix L, and arrays become lists, which may mix 1 and 2.5. Brackets and strings
- * are checked here since libconfig cannot say where one was opened, recurses as deep as they nest, and leaks a string
- * in a wrong place. */
+/* One pass over the text before libconfig sees it: `in` is copied to `out`, where an integer that libconfig
+ * would silently cut to 32 bits gets the suffix L, and arrays become lists, which may mix 1 and 2.5. Brackets
+ * and strings are checked here since libconfig cannot say where one was opened, recurses as deep as they
+ * nest, and leaks a string in a wrong place. */
 struct scan {
     const char *in, *end;
-    char *out; /* room for one L per ten characters: nothing shorter overflows; NUL-terminated by its allocation */
+    char *out; /* room for one L per ten characters: nothing shorter overflows; NUL-terminated by its
+                  allocation */
     long line;
     char before; /* last character that is neither blank nor comment; 0 at the start */
     int depth;
@@ -67,7 +68,8 @@ static enum wt_code copy_string(struct scan *s)
 {
     long line = s->line;
     if (!string_may_stand(s))
-        return wt_fail_at(s->err, s->path, line, "a string cannot stand here; look for a missing name, '=', ';' or ','");
+        return wt_fail_at(s->err, s->path, line,
+                          "a string cannot stand here; look for a missing name, '=', ';' or ','");
     copy_char(s);
     while (s->in < s->end && *s->in != '"') {
         if (*s->in == '\\' && s->in + 1 < s->end)
@@ -94,12 +96,15 @@ static enum wt_code copy_opener(struct scan *s)
 
 static enum wt_code copy_closer(struct scan *s)
 {
-    char wanted = s->depth == 0 ? '\0' : s->opener[s->depth - 1] == '(' ? ')' : s->opener[s->depth - 1] == '[' ? ']' : '}';
+    char wanted = s->depth == 0                    ? '\0'
+                  : s->opener[s->depth - 1] == '(' ? ')'
+                  : s->opener[s->depth - 1] == '[' ? ']'
+                                                   : '}';
     if (!wanted)
         return wt_fail_at(s->err, s->path, s->line, "'%c' closes nothing; remove it", *s->in);
     if (*s->in != wanted)
-        return wt_fail_at(s->err, s->path, s->line, "'%c' does not close the '%c' of line %ld; write '%c'", *s->in,
-                          s->opener[s->depth - 1], s->opened[s->depth - 1], wanted);
+        return wt_fail_at(s->err, s->path, s->line, "'%c' does not close the '%c' of line %ld; write '%c'",
+                          *s->in, s->opener[s->depth - 1], s->opened[s->depth - 1], wanted);
     s->depth--;
     copy_char(s);
     if (s->out[-1] == ']')
@@ -135,7 +140,8 @@ static enum wt_code copy_number(struct scan *s)
         return WT_OK;
     }
     if (!fits)
-        return wt_fail_at(s->err, s->path, s->line, "this whole number does not fit 64 bits; write a smaller one");
+        return wt_fail_at(s->err, s->path, s->line,
+                          "this whole number does not fit 64 bits; write a smaller one");
     if (value > INT_MAX && !(s->in < s->end && *s->in == 'L'))
         *s->out++ = 'L';
     while (s->in < s->end && *s->in == 'L')
@@ -161,7 +167,8 @@ static enum wt_code copy_token(struct scan *s)
 {
     unsigned char c = (unsigned char)*s->in;
     if (at(s, "@include"))
-        return wt_fail_at(s->err, s->path, s->line, "@include is not supported; name the other file as base instead");
+        return wt_fail_at(s->err, s->path, s->line,
+                          "@include is not supported; name the other file as base instead");
     if (c == '"')
         return copy_string(s);
     if (strchr("([{", c))
@@ -187,14 +194,16 @@ static enum wt_code copy_all(struct scan *s)
     }
     if (s->depth == 0)
         return WT_OK;
-    return wt_fail_at(s->err, s->path, s->opened[s->depth - 1], "this '%c' is not closed; add the closing bracket",
-                      s->opener[s->depth - 1]);
+    return wt_fail_at(s->err, s->path, s->opened[s->depth - 1],
+                      "this '%c' is not closed; add the closing bracket", s->opener[s->depth - 1]);
 }
 
 static enum wt_code prepare(const char *text, size_t size, const char *path, char **out, struct wt_error *err)
 {
     *out = wt_alloc(size + size / 8 + 2, 1);
     struct scan s = {.in = text, .end = text + size, .out = *out, .line = 1, .path = path, .err = err};
+    if (at(&s, "\xef\xbb\xbf")) /* a byte order mark */
+        s.in += 3;
     enum wt_code code = copy_all(&s);
     if (code != WT_OK) {
         free(*out);
@@ -207,7 +216,8 @@ static enum wt_code parse_failure(const config_t *tree, const char *path, struct
 {
     const char *what = config_error_text(tree) ? config_error_text(tree) : "syntax error";
     const char *remedy = strcmp(what, "duplicate setting name")
-                             ? "look for a missing ';', '=' or ',' here or just before" : "remove one of the two";
+                             ? "look for a missing ';', '=' or ',' here or just before"
+                             : "remove one of the two";
     return wt_fail_at(err, path, config_error_line(tree), "%s; %s", what, remedy);
 }
 
@@ -216,7 +226,8 @@ enum wt_code wt_config_parse(const char *text, size_t size, const char *path, st
 {
     *out = NULL;
     if (size > WT_CONFIG_MAX_BYTES)
-        return wt_fail_at(err, path, 0, "larger than %d MiB; a config file is small text", WT_CONFIG_MAX_BYTES >> 20);
+        return wt_fail_at(err, path, 0, "larger than %d MiB; a config file is small text",
+                          WT_CONFIG_MAX_BYTES >> 20);
     if (memchr(text, '\0', size))
         return wt_fail_at(err, path, 0, "holds a NUL byte, so it is not text; give a config file");
     char *prepared;
@@ -292,13 +303,15 @@ long wt_config_line(const config_setting_t *setting)
 
 const config_setting_t *wt_config_group(const config_setting_t *group, const char *key)
 {
-    const config_setting_t *member = config_setting_is_group(group) ? config_setting_get_member(group, key) : NULL;
+    const config_setting_t *member =
+        config_setting_is_group(group) ? config_setting_get_member(group, key) : NULL;
     return member && config_setting_is_group(member) ? member : NULL;
 }
 
 size_t wt_config_count(const config_setting_t *group, const char *key)
 {
-    const config_setting_t *list = config_setting_is_group(group) ? config_setting_get_member(group, key) : NULL;
+    const config_setting_t *list =
+        config_setting_is_group(group) ? config_setting_get_member(group, key) : NULL;
     return list && config_setting_is_aggregate(list) ? (size_t)config_setting_length(list) : 0;
 }
 
@@ -309,8 +322,8 @@ const config_setting_t *wt_config_element(const config_setting_t *group, const c
     return config_setting_get_elem(config_setting_get_member(group, key), (unsigned)index);
 }
 
-enum wt_code wt_config_fail(const struct wt_config *config, const config_setting_t *setting, struct wt_error *err,
-                            const char *format, ...)
+enum wt_code wt_config_fail(const struct wt_config *config, const config_setting_t *setting,
+                            struct wt_error *err, const char *format, ...)
 {
     char what[sizeof err->text];
     va_list args;

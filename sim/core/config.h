@@ -1,6 +1,7 @@
-/* Config files as a tree of settings: libconfig's syntax and parser, plus what it lacks: integers too large for
- * 32 bits keep their value, [1, 2.5] may mix kinds of numbers and nest, NUL bytes and oversized files are refused, @include is refused (files name a base
- * instead), and every failure says where and what to do. */
+/* Config files as a tree of settings: libconfig's syntax and parser, plus what it lacks. Integers too large for
+ * 32 bits keep their value; [1, 2.5] may mix kinds of numbers and nest; NUL bytes, oversized files, brackets
+ * nested deeper than 64 and @include are refused (files name a base instead); and every failure says where and
+ * what to do. */
 #ifndef WT_CORE_CONFIG_H
 #define WT_CORE_CONFIG_H
 

@@ -30,8 +30,8 @@ static void *field_of(const struct wt_param *param, void *object)
 static enum wt_code wrong_type(const struct slot *slot, const config_setting_t *setting)
 {
     const struct wt_param_kind *kind = wt_param_kind(slot->param->type);
-    return wt_config_fail(slot->config, setting, slot->err, "'%s' must be %s; write e.g. %s%s%s;", slot->param->key,
-                          kind->what, slot->param->key, " = ", kind->example);
+    return wt_config_fail(slot->config, setting, slot->err, "'%s' must be %s; write e.g. %s%s%s;",
+                          slot->param->key, kind->what, slot->param->key, " = ", kind->example);
 }
 
 static enum wt_code check_range(const struct slot *slot, const config_setting_t *setting, double value)
@@ -41,8 +41,8 @@ static enum wt_code check_range(const struct slot *slot, const config_setting_t 
     if (isfinite(value) && (!bounded || (value >= p->low && value <= p->high)))
         return WT_OK;
     char *range = wt_param_range(p);
-    enum wt_code code = wt_config_fail(slot->config, setting, slot->err, "'%s' = %.10g is out of range; give %s", p->key,
-                                       value, range);
+    enum wt_code code = wt_config_fail(slot->config, setting, slot->err,
+                                       "'%s' = %.10g is out of range; give %s", p->key, value, range);
     free(range);
     return code;
 }
@@ -54,7 +54,8 @@ static enum wt_code read_int64(const struct slot *slot, const config_setting_t *
         if (!(fabs(value) <= 9e18) || value != floor(value))
             return wrong_type(slot, setting);
         *out = (int64_t)value;
-    } else if (config_setting_type(setting) == CONFIG_TYPE_INT || config_setting_type(setting) == CONFIG_TYPE_INT64) {
+    } else if (config_setting_type(setting) == CONFIG_TYPE_INT ||
+               config_setting_type(setting) == CONFIG_TYPE_INT64) {
         *out = config_setting_get_int64(setting);
     } else {
         return wrong_type(slot, setting);
@@ -67,8 +68,8 @@ static enum wt_code read_int(const struct slot *slot, const config_setting_t *se
     int64_t value = 0;
     WT_TRY(read_int64(slot, setting, &value));
     if (value < INT_MIN || value > INT_MAX)
-        return wt_config_fail(slot->config, setting, slot->err, "'%s' is too large; give at most %d", slot->param->key,
-                              INT_MAX);
+        return wt_config_fail(slot->config, setting, slot->err, "'%s' is too large; give at most %d",
+                              slot->param->key, INT_MAX);
     *out = (int)value;
     return WT_OK;
 }
@@ -124,7 +125,8 @@ static enum wt_code read_ints(const struct slot *slot, const config_setting_t *s
     return WT_OK;
 }
 
-static enum wt_code read_ints_or_one(const struct slot *slot, const config_setting_t *setting, struct wt_ints *out)
+static enum wt_code read_ints_or_one(const struct slot *slot, const config_setting_t *setting,
+                                     struct wt_ints *out)
 {
     if (!config_setting_is_number(setting))
         return read_ints(slot, setting, out);
@@ -133,7 +135,8 @@ static enum wt_code read_ints_or_one(const struct slot *slot, const config_setti
     return read_int(slot, setting, &out->values[0]);
 }
 
-static enum wt_code read_numbers(const struct slot *slot, const config_setting_t *setting, struct wt_numbers *out)
+static enum wt_code read_numbers(const struct slot *slot, const config_setting_t *setting,
+                                 struct wt_numbers *out)
 {
     int count = 0;
     WT_TRY(list_length(slot, setting, &count));
@@ -144,7 +147,8 @@ static enum wt_code read_numbers(const struct slot *slot, const config_setting_t
     return WT_OK;
 }
 
-static enum wt_code read_int_lists(const struct slot *slot, const config_setting_t *setting, struct wt_int_lists *out)
+static enum wt_code read_int_lists(const struct slot *slot, const config_setting_t *setting,
+                                   struct wt_int_lists *out)
 {
     int count = 0;
     WT_TRY(list_length(slot, setting, &count));
@@ -160,7 +164,8 @@ static enum wt_code read_int_lists(const struct slot *slot, const config_setting
 
 static enum wt_code read_point(const struct slot *slot, const config_setting_t *pair, struct wt_curve *out)
 {
-    bool is_pair = (config_setting_is_list(pair) || config_setting_is_array(pair)) && config_setting_length(pair) == 2;
+    bool is_pair =
+        (config_setting_is_list(pair) || config_setting_is_array(pair)) && config_setting_length(pair) == 2;
     const config_setting_t *x = is_pair ? config_setting_get_elem(pair, 0) : NULL;
     if (!x || !config_setting_is_number(x))
         return wrong_type(slot, pair);
@@ -184,8 +189,8 @@ static enum wt_code read_curve(const struct slot *slot, const config_setting_t *
     int count = 0;
     WT_TRY(list_length(slot, setting, &count));
     if (count < 1 || count > WT_MAX_CURVE)
-        return wt_config_fail(slot->config, setting, slot->err, "'%s' has %d points; give 1 to %d", slot->param->key,
-                              count, WT_MAX_CURVE);
+        return wt_config_fail(slot->config, setting, slot->err, "'%s' has %d points; give 1 to %d",
+                              slot->param->key, count, WT_MAX_CURVE);
     for (int i = 0; i < count; i++)
         WT_TRY(read_point(slot, config_setting_get_elem(setting, (unsigned)i), out));
     return WT_OK;
@@ -301,7 +306,8 @@ static enum wt_code note(const struct reading *r, const config_setting_t *group,
     if (!member)
         return WT_OK;
     if (config_setting_type(member) != CONFIG_TYPE_STRING)
-        return wt_config_fail(r->config, member, r->err, "'%s' must be a string; write %s = \"…\";", key, key);
+        return wt_config_fail(r->config, member, r->err, "'%s' must be a string; write %s = \"…\";", key,
+                              key);
     free(*out);
     *out = wt_strdup(config_setting_get_string(member));
     return WT_OK;
@@ -311,7 +317,8 @@ static enum wt_code unknown_key(const struct reading *r, const config_setting_t 
                                 const char *nearest)
 {
     if (nearest)
-        return wt_config_fail(r->config, setting, r->err, "unknown key '%s'; did you mean '%s'?", key, nearest);
+        return wt_config_fail(r->config, setting, r->err, "unknown key '%s'; did you mean '%s'?", key,
+                              nearest);
     return wt_config_fail(r->config, setting, r->err, "unknown key '%s'; remove it", key);
 }
 
@@ -331,12 +338,13 @@ static enum wt_code unwrap(const struct reading *r, const config_setting_t *grou
     WT_TRY(note(r, group, "error", &origin->error));
     *value = config_setting_get_member(group, "value");
     if (!*value)
-        return wt_config_fail(r->config, group, r->err, "'%s' has no value; write %s = { value = …; … };", key, key);
+        return wt_config_fail(r->config, group, r->err, "'%s' has no value; write %s = { value = …; … };",
+                              key, key);
     return WT_OK;
 }
 
-static enum wt_code read_value(const struct reading *r, const struct wt_param *param, const config_setting_t *setting,
-                               const char *group_source)
+static enum wt_code read_value(const struct reading *r, const struct wt_param *param,
+                               const config_setting_t *setting, const char *group_source)
 {
     struct wt_origin *origin = &r->record->origins[param - r->record->table];
     clear_origin(origin);
@@ -410,7 +418,8 @@ static enum wt_code read_group(const struct reading *r, const config_setting_t *
             if (config_setting_is_group(member))
                 code = read_group(r, member, strcat(key, "."), source);
             else
-                code = wt_config_fail(r->config, member, r->err, "'%s' is a group; write %s = { … };", key, key);
+                code =
+                    wt_config_fail(r->config, member, r->err, "'%s' is a group; write %s = { … };", key, key);
         } else if (source_is_key || strcmp(config_setting_name(member), "source"))
             code = suggest(r, member, prefix);
     }
@@ -429,8 +438,8 @@ struct wt_record wt_record_begin(const struct wt_param *table, void *object)
     return record;
 }
 
-enum wt_code wt_record_read(struct wt_record *record, const struct wt_config *config, const config_setting_t *group,
-                            struct wt_error *err)
+enum wt_code wt_record_read(struct wt_record *record, const struct wt_config *config,
+                            const config_setting_t *group, struct wt_error *err)
 {
     struct reading r = {record, config, err};
     if (!config_setting_is_group(group))
@@ -438,13 +447,14 @@ enum wt_code wt_record_read(struct wt_record *record, const struct wt_config *co
     return read_group(&r, group, "", NULL);
 }
 
-enum wt_code wt_record_check(const struct wt_record *record, const char *file, long line, struct wt_error *err)
+enum wt_code wt_record_check(const struct wt_record *record, const char *file, long line,
+                             struct wt_error *err)
 {
     for (size_t i = 0; i < record->count; i++) {
         const struct wt_param *p = &record->table[i];
         if (p->required && !record->origins[i].given)
-            return wt_fail_at(err, file, line, "'%s' is missing (%s); write e.g. %s = %s;", p->key, p->help, p->key,
-                              wt_param_kind(p->type)->example);
+            return wt_fail_at(err, file, line, "'%s' is missing (%s); write e.g. %s = %s;", p->key, p->help,
+                              p->key, wt_param_kind(p->type)->example);
     }
     return WT_OK;
 }
@@ -463,8 +473,8 @@ const struct wt_origin *wt_record_origin(const struct wt_record *record, const c
     return param ? &record->origins[param - record->table] : NULL;
 }
 
-enum wt_code wt_record_fail(const struct wt_record *record, const char *key, const char *file, struct wt_error *err,
-                            const char *format, ...)
+enum wt_code wt_record_fail(const struct wt_record *record, const char *key, const char *file,
+                            struct wt_error *err, const char *format, ...)
 {
     char what[sizeof err->text];
     va_list args;

@@ -17,11 +17,12 @@
  *     code = wt_params_read(spin_params, config, group, &spin, err);   // then use it
  *     wt_params_free(spin_params, &spin);
  *
- * The keys of one group stand together in the table. In a table for the group that holds `kernels`, the list is declared as WT_PARAM_GROUPS so that it is known.
+ * The keys of one group stand together in the table. In a table for the group that holds `kernels`, the list is
+ * declared as WT_PARAM_GROUPS so that it is known.
  *
  * A value is plain (`threads = 256;`) or says where it comes from:
- * `threads = { value = 256; source = "measured: …"; spread = "…"; error = "…"; };`. A `source` beside values, inside a
- * group, holds for all values of that group in that file which have none of their own. */
+ * `threads = { value = 256; source = "measured: …"; spread = "…"; error = "…"; };`. A `source` beside values,
+ * inside a group, holds for all values of that group in that file which have none of their own. */
 #ifndef WT_CORE_PARAM_H
 #define WT_CORE_PARAM_H
 

@@ -59,8 +59,8 @@ enum { WIDTH = 100, INDENT = 6 };
 
 static bool has_range(const struct wt_param *param)
 {
-    bool numeric = param->type != WT_PARAM_STRING && param->type != WT_PARAM_BOOL &&
-                   !wt_param_is_left_to_caller(param);
+    bool numeric =
+        param->type != WT_PARAM_STRING && param->type != WT_PARAM_BOOL && !wt_param_is_left_to_caller(param);
     return param->type == WT_PARAM_CHOICE || (numeric && (param->low != 0 || param->high != 0));
 }
 
@@ -126,7 +126,8 @@ static void json_int_lists(struct wt_json *json, const char *key, const struct w
     wt_json_close(json);
 }
 
-static void json_value(struct wt_json *json, const char *key, const struct wt_param *param, const void *object)
+static void json_value(struct wt_json *json, const char *key, const struct wt_param *param,
+                       const void *object)
 {
     const void *field = (const char *)object + param->offset;
     const struct wt_numbers *numbers = field;

@@ -64,11 +64,13 @@ static char *group_sizes(const struct wt_gpu *gpu)
     char *text = wt_strdup(t->group_count == 1 ? "-" : "");
     for (int g = 0, run; g < t->group_count && t->group_count > 1; g += run) {
         int size = t->groups[g].sm_count;
-        for (run = 1; g + run < t->group_count && t->groups[g + run].sm_count == size && g != t->extra_group &&
-                      g + run != t->extra_group; run++)
+        for (run = 1; g + run < t->group_count && t->groups[g + run].sm_count == size &&
+                      g != t->extra_group && g + run != t->extra_group;
+             run++)
             ;
         char *times = run > 1 ? wt_format("x%d", run) : wt_strdup("");
-        char *longer = wt_format("%s%s%s%d%s", text, *text ? " " : "", g == t->extra_group ? "+" : "", size, times);
+        char *longer =
+            wt_format("%s%s%s%d%s", text, *text ? " " : "", g == t->extra_group ? "+" : "", size, times);
         free(times);
         free(text);
         text = longer;
@@ -87,7 +89,8 @@ static void print_known(double value, int width)
 static void print_row(const struct wt_gpu *gpu)
 {
     char *sizes = group_sizes(gpu);
-    printf("%-14s %-30s %2d.%d %4d", gpu->key, gpu->name, gpu->cc_major, gpu->cc_minor, gpu->topology.sm_count);
+    printf("%-14s %-30s %2d.%d %4d", gpu->key, gpu->name, gpu->cc_major, gpu->cc_minor,
+           gpu->topology.sm_count);
     print_known(gpu->clock_mhz, 6);
     print_known(gpu->l2_mib, 7);
     print_known(gpu->memory_gbs, 6);
@@ -130,7 +133,8 @@ static enum wt_code list_gpus(const struct arguments *arguments, struct wt_error
         wt_json_object(&json, NULL);
         wt_json_array(&json, "gpus");
     } else {
-        puts("key            name                             cc  SMs    MHz  L2 MiB   GB/s  groups (SMs; + extra)");
+        puts("key            name                             cc  SMs    MHz  L2 MiB   GB/s  groups (SMs; + "
+             "extra)");
     }
     enum wt_code code = WT_OK;
     for (size_t i = 0; i < count; i++) {
@@ -169,8 +173,9 @@ static char *describe(const struct wt_origin *origin)
     if (!origin->given)
         return wt_strdup("default");
     char *base = origin->source ? wt_strdup(origin->source) : wt_format("%s:%ld", origin->file, origin->line);
-    char *text = wt_format("%s%s%s%s%s", base, origin->spread ? "; spread " : "", origin->spread ? origin->spread : "",
-                           origin->error ? "; error " : "", origin->error ? origin->error : "");
+    char *text =
+        wt_format("%s%s%s%s%s", base, origin->spread ? "; spread " : "", origin->spread ? origin->spread : "",
+                  origin->error ? "; error " : "", origin->error ? origin->error : "");
     free(base);
     return text;
 }
@@ -278,4 +283,5 @@ static enum wt_code run(int argc, char **argv, struct wt_error *err)
     return name ? show_gpu(&arguments, name, err) : list_gpus(&arguments, err);
 }
 
-const struct command gpus_command = {.name = "gpus", .summary = "list known GPUs and their limits", .run = run};
+const struct command gpus_command = {
+    .name = "gpus", .summary = "list known GPUs and their limits", .run = run};
