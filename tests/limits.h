@@ -12,6 +12,7 @@ static const struct wt_limits limits_cc90 = {
     .shared_bytes_per_sm = 233472, .shared_bytes_per_block = 49152, .shared_bytes_per_block_opt_in = 232448,
     .shared_unit_bytes = 128, .shared_reserved_bytes = 1024,
     .carveouts_kb = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, .carveout_count = 10,
+    .carveout_headroom = true,
     .resident_grids = 128, .barriers_per_sm = 64,
 };
 

@@ -13,6 +13,7 @@ static Suite *(*const suites[])(void) = {
     exports_suite,
     sm_suite,
     sm_random_suite,
+    sm_measured_suite,
     gpu_suite,
 };
 

@@ -64,9 +64,16 @@ static int run_from(const struct model *model, int start, int most)
     return run;
 }
 
+/* The hole around unit 0 from its beginning, which may lie near the end; else the lowest hole. */
 static int first_fit(const struct model *model, int units)
 {
-    for (int start = 0; start < cells_of(model); start++)
+    int cells = cells_of(model), origin = 0;
+    while (origin > -cells && model->owner[0] == FREE && model->owner[(origin - 1 + cells) % cells] == FREE)
+        origin--;
+    origin = (origin + cells) % cells;
+    if (model->owner[0] == FREE && run_from(model, origin, units) == units)
+        return origin;
+    for (int start = 0; start < cells; start++)
         if (run_from(model, start, units) == units)
             return start;
     return -1;

@@ -14,6 +14,7 @@ Suite *metrics_suite(void);
 Suite *exports_suite(void);
 Suite *sm_suite(void);
 Suite *sm_random_suite(void);
+Suite *sm_measured_suite(void);
 Suite *gpu_suite(void);
 
 #endif

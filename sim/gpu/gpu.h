@@ -33,6 +33,7 @@ struct wt_limits {
     int registers_per_sm;     /* 32-bit registers of all sub-cores together */
     int registers_per_block;  /* most registers one block may hold */
     int registers_per_thread; /* most the compiler may give one thread */
+    int launch_registers_per_thread; /* most a launch may state; 0: registers_per_thread */
     int register_unit;        /* registers are given to a warp in multiples of this */
     int subcores;             /* sub-partitions of an SM; each has its own register file and warp slots */
     int warp_granularity;     /* a block's warps are rounded up to this for the register limit */
@@ -43,6 +44,7 @@ struct wt_limits {
     int shared_reserved_bytes; /* taken by the system from every block's SM share; 1024 from cc 8.0 */
     int carveouts_kb[WT_MAX_CARVEOUTS]; /* shared-memory configurations an SM can take, ascending */
     int carveout_count;                 /* 0: the split is fixed at shared_bytes_per_sm */
+    bool carveout_headroom; /* the driver picks a larger configuration than a kernel can fill (see sm/shape.h) */
     int resident_grids;
     int barriers_per_sm; /* 0: not limited */
 };

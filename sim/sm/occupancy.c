@@ -17,6 +17,11 @@ int wt_warps_per_sm(const struct wt_limits *limits)
     return least(limits->warps_per_sm, limits->threads_per_sm / WT_WARP_SIZE);
 }
 
+int wt_most_registers(const struct wt_limits *limits)
+{
+    return limits->launch_registers_per_thread ? limits->launch_registers_per_thread : limits->registers_per_thread;
+}
+
 static int limit_by_warps(const struct wt_limits *limits, const struct wt_launch_needs *needs)
 {
     if (needs->threads < 1 || needs->threads > limits->threads_per_block)
@@ -29,7 +34,7 @@ static int limit_by_warps(const struct wt_limits *limits, const struct wt_launch
 static int limit_by_registers_of(const struct wt_limits *limits, const struct wt_launch_needs *needs, int subcores,
                                  int granularity)
 {
-    int units = wt_shape_register_units(limits, needs);
+    int units = wt_launch_register_units(limits, needs);
     if (units == 0)
         return WT_UNLIMITED;
     int warps = wt_warps_of(needs->threads);
@@ -45,7 +50,7 @@ static int limit_by_registers_of(const struct wt_limits *limits, const struct wt
 static int limit_by_registers(const struct wt_limits *limits, const struct wt_launch_needs *needs)
 {
     int registers = needs->registers_per_thread;
-    if (registers < 0 || registers > limits->registers_per_thread || needs->threads < 1)
+    if (registers < 0 || registers > wt_most_registers(limits) || needs->threads < 1)
         return 0;
     if (limits->subcores == 2 && limit_by_registers_of(limits, needs, 4, 4) == 0)
         return 0;
@@ -63,7 +68,7 @@ static int assumed_configuration_kb(const struct wt_limits *limits, const struct
 
 static int limit_by_shared(const struct wt_limits *limits, const struct wt_launch_needs *needs)
 {
-    int bytes = wt_shape_shared_bytes(limits, needs);
+    int bytes = wt_launch_shared_bytes(limits, needs);
     if (needs->static_shared_bytes < 0 || needs->dynamic_shared_bytes < 0 ||
         bytes > limits->shared_bytes_per_block_opt_in + limits->shared_reserved_bytes)
         return 0;
@@ -118,10 +123,9 @@ enum wt_code wt_occupancy(const struct wt_limits *limits, const struct wt_launch
     *out = (struct wt_occupancy){0};
     for (int r = 0; r < WT_RES_COUNT; r++)
         out->limits[r] = wt_occupancy_limit(limits, needs, r);
-    out->carveout_kb = assumed_configuration_kb(limits, needs, wt_shape_shared_bytes(limits, needs));
+    out->carveout_kb = assumed_configuration_kb(limits, needs, wt_launch_shared_bytes(limits, needs));
     conclude(out, limits, needs);
-    struct wt_shape shape;
-    return wt_shape_make(limits, needs, &shape, err);
+    return wt_launch_check(limits, needs, err);
 }
 
 enum wt_code wt_occupancy_idealised(const struct wt_limits *limits, const struct wt_launch_needs *needs,

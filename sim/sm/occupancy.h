@@ -38,6 +38,9 @@ int wt_warps_of(int threads);
 /* Warps an SM holds: its warp limit, or what its thread limit amounts to where that is less. */
 int wt_warps_per_sm(const struct wt_limits *limits);
 
+/* Registers per thread a launch may state, at most. */
+int wt_most_registers(const struct wt_limits *limits);
+
 /* grid blocks / (sm_count * blocks_per_sm): full waves and a fraction. 0 when no block fits. */
 double wt_waves(uint64_t grid_blocks, int sm_count, int blocks_per_sm);
 

@@ -15,6 +15,11 @@ static int round_up(int value, int unit)
     return (value + unit - 1) / unit * unit;
 }
 
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 static int room_for(const struct wt_limits *limits, int blocks)
 {
     int room = blocks;
@@ -24,7 +29,7 @@ static int room_for(const struct wt_limits *limits, int blocks)
             room = driver_room[i - 1].room +
                    (driver_room[i].room - driver_room[i - 1].room) * (blocks - low) / (high - low);
     }
-    return room < limits->blocks_per_sm ? room : limits->blocks_per_sm;
+    return least(room, limits->blocks_per_sm);
 }
 
 int wt_configuration_kb(const struct wt_limits *limits, int bytes)
@@ -37,16 +42,7 @@ int wt_configuration_kb(const struct wt_limits *limits, int bytes)
     return limits->carveouts_kb[limits->carveout_count - 1];
 }
 
-int wt_default_configuration_kb(const struct wt_limits *limits, int shared_bytes, int blocks_by_warps,
-                                int blocks_by_all)
-{
-    long long generous = (long long)room_for(limits, blocks_by_warps) * shared_bytes;
-    if (generous <= limits->shared_bytes_per_sm)
-        return wt_configuration_kb(limits, (int)generous);
-    return wt_configuration_kb(limits, blocks_by_all * shared_bytes);
-}
-
-int wt_shape_shared_bytes(const struct wt_limits *limits, const struct wt_launch_needs *needs)
+int wt_launch_shared_bytes(const struct wt_limits *limits, const struct wt_launch_needs *needs)
 {
     long long asked = (long long)needs->static_shared_bytes + needs->dynamic_shared_bytes;
     if (asked > INT_MAX / 2)
@@ -54,7 +50,7 @@ int wt_shape_shared_bytes(const struct wt_limits *limits, const struct wt_launch
     return round_up((int)asked + limits->shared_reserved_bytes, limits->shared_unit_bytes);
 }
 
-int wt_shape_register_units(const struct wt_limits *limits, const struct wt_launch_needs *needs)
+int wt_launch_register_units(const struct wt_limits *limits, const struct wt_launch_needs *needs)
 {
     return (needs->registers_per_thread * WT_WARP_SIZE + limits->register_unit - 1) / limits->register_unit;
 }
@@ -77,12 +73,12 @@ static enum wt_code check_registers(const struct wt_limits *limits, const struct
                                     struct wt_error *err)
 {
     int registers = needs->registers_per_thread;
-    if (registers < 0 || registers > limits->registers_per_thread)
-        return wt_fail(err, WT_BAD_INPUT, "%d registers per thread: this GPU allows 0 to %d", registers,
-                       limits->registers_per_thread);
+    if (registers < 0 || registers > wt_most_registers(limits))
+        return wt_fail(err, WT_BAD_INPUT, "%d registers per thread: a launch may state 0 to %d", registers,
+                       wt_most_registers(limits));
     if (wt_occupancy_limit(limits, needs, WT_RES_REGISTERS) > 0)
         return WT_OK;
-    int per_warp = wt_shape_register_units(limits, needs) * limits->register_unit;
+    int per_warp = wt_launch_register_units(limits, needs) * limits->register_unit;
     return wt_fail(err, WT_BAD_INPUT,
                    "%d warps of %d registers each (%d per thread): more than a block may have (%d registers, counted "
                    "in %d sub-cores); use fewer threads per block, or cap registers with __launch_bounds__ or "
@@ -102,9 +98,9 @@ static enum wt_code check_shared(const struct wt_limits *limits, const struct wt
                        "%lld bytes of shared memory per block: this GPU allows %d (%d without opting in); use "
                        "smaller tiles",
                        asked, limits->shared_bytes_per_block_opt_in, limits->shared_bytes_per_block);
-    if (wt_shape_shared_bytes(limits, needs) > limits->shared_bytes_per_sm)
+    if (wt_launch_shared_bytes(limits, needs) > limits->shared_bytes_per_sm)
         return wt_fail(err, WT_BAD_INPUT, "%d bytes of shared memory per block: an SM has %d; use smaller tiles",
-                       wt_shape_shared_bytes(limits, needs), limits->shared_bytes_per_sm);
+                       wt_launch_shared_bytes(limits, needs), limits->shared_bytes_per_sm);
     return WT_OK;
 }
 
@@ -130,51 +126,76 @@ static enum wt_code check_carveout(const struct wt_limits *limits, const struct 
     return WT_OK;
 }
 
-static int least(int a, int b)
+enum wt_code wt_launch_check(const struct wt_limits *limits, const struct wt_launch_needs *needs, struct wt_error *err)
 {
-    return a < b ? a : b;
+    WT_TRY(check_threads(limits, needs, err));
+    WT_TRY(check_registers(limits, needs, err));
+    WT_TRY(check_shared(limits, needs, err));
+    WT_TRY(check_barriers(limits, needs, err));
+    return check_carveout(limits, needs, err);
 }
 
-static int choose_configuration(const struct wt_limits *limits, const struct wt_launch_needs *needs, int shared_bytes)
+static int driver_configuration_kb(const struct wt_limits *limits, const struct wt_launch_needs *needs, int shared_bytes)
 {
-    if (needs->carveout_kb != WT_CARVEOUT_DEFAULT) {
-        int preferred = needs->carveout_kb * 1024;
-        return wt_configuration_kb(limits, preferred > shared_bytes ? preferred : shared_bytes);
-    }
     int by_warps = least(limits->blocks_per_sm, wt_occupancy_limit(limits, needs, WT_RES_WARPS));
     int by_all = by_warps;
     for (int r = 0; r < WT_RES_COUNT; r++)
         by_all = least(by_all, wt_occupancy_limit(limits, needs, r));
-    return wt_default_configuration_kb(limits, shared_bytes, by_warps, by_all);
+    long long roomy = (long long)room_for(limits, by_warps) * shared_bytes;
+    if (limits->carveout_headroom && roomy <= limits->shared_bytes_per_sm)
+        return wt_configuration_kb(limits, (int)roomy);
+    return wt_configuration_kb(limits, by_all * shared_bytes);
+}
+
+int wt_launch_configuration_kb(const struct wt_limits *limits, const struct wt_launch_needs *needs)
+{
+    int shared_bytes = wt_launch_shared_bytes(limits, needs);
+    if (needs->carveout_kb == WT_CARVEOUT_DEFAULT)
+        return driver_configuration_kb(limits, needs, shared_bytes);
+    int preferred = needs->carveout_kb * 1024;
+    return wt_configuration_kb(limits, preferred > shared_bytes ? preferred : shared_bytes);
+}
+
+/* What an SM keeps in 15-bit lanes must fit there. */
+static enum wt_code check_model(const struct wt_limits *limits, struct wt_error *err)
+{
+    int subcores = limits->subcores;
+    if (subcores != 1 && subcores != 2 && subcores != 4)
+        return wt_fail(err, WT_BAD_INPUT, "SMs of %d sub-cores cannot be simulated; use 1, 2 or 4", subcores);
+    if (limits->registers_per_sm / subcores / limits->register_unit >= 0x8000)
+        return wt_fail(err, WT_BAD_INPUT, "register files of %d units cannot be simulated (at most 32767); use a larger "
+                       "register_unit", limits->registers_per_sm / subcores / limits->register_unit);
+    int largest_kb = wt_configuration_kb(limits, INT_MAX);
+    if ((long long)largest_kb * 1024 / limits->shared_unit_bytes >= 0x8000)
+        return wt_fail(err, WT_BAD_INPUT, "%d KB of shared memory in units of %d bytes cannot be simulated (at most 32767 "
+                       "units); use a larger shared_unit_bytes", largest_kb, limits->shared_unit_bytes);
+    return WT_OK;
 }
 
 /* Warp j of a block goes to sub-core (pointer + j) mod sub-cores. */
 static void spread_warps(struct wt_shape *shape, int subcores)
 {
-    for (int pointer = 0; pointer < WT_MAX_SUBCORES; pointer++)
-        for (int s = 0; s < WT_MAX_SUBCORES; s++) {
-            int distance = ((s - pointer) % subcores + subcores) % subcores;
-            bool one_more = distance < shape->warps % subcores;
-            shape->subcore_warps[pointer][s] =
-                (uint8_t)(s < subcores && pointer < subcores ? shape->warps / subcores + one_more : 0);
+    for (int pointer = 0; pointer < subcores; pointer++)
+        for (int j = 0; j < shape->warps; j++) {
+            int shift = 16 * ((pointer + j) % subcores);
+            shape->warp_lanes[pointer] += UINT64_C(1) << shift;
+            shape->register_lanes[pointer] += (uint64_t)shape->register_units_per_warp << shift;
         }
 }
 
 enum wt_code wt_shape_make(const struct wt_limits *limits, const struct wt_launch_needs *needs, struct wt_shape *out,
                            struct wt_error *err)
 {
-    WT_TRY(check_threads(limits, needs, err));
-    WT_TRY(check_registers(limits, needs, err));
-    WT_TRY(check_shared(limits, needs, err));
-    WT_TRY(check_barriers(limits, needs, err));
-    WT_TRY(check_carveout(limits, needs, err));
-    int shared_bytes = wt_shape_shared_bytes(limits, needs);
+    WT_TRY(check_model(limits, err));
+    WT_TRY(wt_launch_check(limits, needs, err));
+    int shared_bytes = wt_launch_shared_bytes(limits, needs);
     *out = (struct wt_shape){
         .threads = needs->threads,
         .warps = wt_warps_of(needs->threads),
-        .register_units_per_warp = wt_shape_register_units(limits, needs),
+        .register_units_per_warp = wt_launch_register_units(limits, needs),
         .shared_bytes = shared_bytes,
-        .carveout_kb = choose_configuration(limits, needs, shared_bytes),
+        .shared_units = shared_bytes / limits->shared_unit_bytes,
+        .carveout_kb = wt_launch_configuration_kb(limits, needs),
         .barriers = limits->barriers_per_sm > 0 ? needs->barriers : 0,
     };
     spread_warps(out, limits->subcores);

@@ -2,37 +2,38 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/mem.h"
 #include "sm/occupancy.h"
 
-/* Live shared-memory ranges, by start address; only the last may wrap around the end. Units of
- * limits.shared_unit_bytes. A range's `start` is below `total`; its `end` may exceed it. */
-struct space {
-    uint32_t total;
-    uint32_t used;
-    uint32_t count;
-    uint32_t packed; /* no hole before any of the first `packed` ranges: first fit need not look there */
-    uint32_t start[WT_MAX_SLOTS];
-    uint32_t end[WT_MAX_SLOTS];
+enum { NONE = 0xff };
+
+/* Set in every lane before a subtraction, it survives where nothing is borrowed: where there is enough. */
+static const uint64_t lane_guard = UINT64_C(0x8000800080008000);
+
+/* A resident block, and its shared-memory range in units: `start` is below the configuration's size, `end` of the
+ * last range may exceed it (it wraps around). Blocks with shared memory are linked in the order of their starts. */
+struct resident {
+    const struct wt_shape *shape; /* NULL: the slot is free */
+    uint16_t start, end;
+    uint8_t before, after; /* slots; NONE at the ends */
+    uint8_t first_subcore;
 };
 
 struct wt_sm {
     const struct wt_limits *limits;
-    uint64_t free_slots; /* bit i: slot i can take a block */
-    int32_t free_warps[WT_MAX_SUBCORES];
-    int32_t free_units[WT_MAX_SUBCORES]; /* registers, in limits.register_unit */
+    uint64_t free_slots;     /* bit i: slot i can take a block */
+    uint64_t free_warps;     /* lanes as in wt_shape */
+    uint64_t free_registers; /* lanes, in limits.register_unit */
     int32_t free_barriers;
-    int32_t carveout_kb;
-    int32_t pointer; /* sub-core of the next block's first warp */
-    int32_t blocks;
-    int32_t warps;
-    uint32_t shared_unit;
-    struct space space;
-    const struct wt_shape *shape[WT_MAX_SLOTS];
-    uint32_t offset[WT_MAX_SLOTS]; /* shared-memory start, units */
-    uint8_t first_subcore[WT_MAX_SLOTS];
+    int16_t blocks, warps;
+    int16_t carveout_kb;
+    uint16_t shared_total, shared_free; /* units */
+    uint8_t pointer;                    /* sub-core of the next block's first warp */
+    uint8_t subcore_mask;               /* sub-cores - 1 */
+    uint8_t lowest, highest;            /* slots of the first and last range; NONE when there is none */
+    uint8_t packed; /* up to this slot's range there is no hole between ranges; first fit starts looking behind it */
+    struct resident slot[WT_MAX_SLOTS];
 };
 
 const char *wt_resource_name(enum wt_resource resource)
@@ -47,108 +48,89 @@ const char *wt_shortage_name(enum wt_shortage shortage)
     return shortage <= WT_SHORT_CARVEOUT ? names[shortage] : "?";
 }
 
-static void space_reset(struct space *space, uint32_t total)
+/* The hole behind the last range, which may go on from address 0. */
+static inline int last_hole(const struct wt_sm *sm)
 {
-    space->total = total;
-    space->used = 0;
-    space->count = 0;
-    space->packed = 0;
+    return sm->shared_total + sm->slot[sm->lowest].start - sm->slot[sm->highest].end;
 }
 
-/* Where the last range, wrapping, ends: the first address of the hole before range 0. */
-static inline uint32_t space_head(const struct space *space)
+/* First fit: the hole around address 0 first, from its beginning near the end of the space, then by address.
+ * Gives the slot whose range comes before (NONE: the new one is the lowest), and the start. */
+static inline bool find_hole(const struct wt_sm *sm, int units, int *before, int *start)
 {
-    uint32_t last = space->count ? space->end[space->count - 1] : 0;
-    return last > space->total ? last - space->total : 0;
-}
-
-/* First fit. Returns the index at which the new range goes, with its start in *start, or -1. */
-static inline int space_find(const struct space *space, uint32_t units, uint32_t *start)
-{
-    uint32_t i = space->packed;
-    uint32_t from = i ? space->end[i - 1] : space_head(space);
-    for (; i < space->count; i++) {
-        if (space->start[i] - from >= units) {
-            *start = from;
-            return (int)i;
-        }
-        from = space->end[i];
+    if (sm->shared_free < units)
+        return false;
+    *before = NONE;
+    *start = 0;
+    if (sm->lowest == NONE)
+        return true;
+    int end = sm->slot[sm->highest].end;
+    bool last_fits = last_hole(sm) >= units;
+    if (last_fits && sm->slot[sm->lowest].start > 0) {
+        bool begins_at_end = end < sm->shared_total;
+        *before = begins_at_end ? sm->highest : NONE;
+        *start = begins_at_end ? end : end - sm->shared_total;
+        return true;
     }
-    uint32_t limit = space->count ? space->total + space->start[0] : space->total;
-    if (from >= space->total || limit < from + units)
-        return -1;
-    *start = from;
-    return (int)i;
+    int i = sm->packed;
+    while (i != sm->highest && sm->slot[sm->slot[i].after].start - sm->slot[i].end < units)
+        i = sm->slot[i].after;
+    *before = i;
+    *start = sm->slot[i].end;
+    return i != sm->highest || last_fits;
 }
 
-static inline void space_insert(struct space *space, uint32_t index, uint32_t start, uint32_t units)
+static inline void link_range(struct wt_sm *sm, int slot, int before, int start, int units)
 {
-    uint32_t behind = space->count - index;
-    memmove(&space->start[index + 1], &space->start[index], behind * sizeof *space->start);
-    memmove(&space->end[index + 1], &space->end[index], behind * sizeof *space->end);
-    space->start[index] = start;
-    space->end[index] = start + units;
-    space->count++;
-    space->used += units;
-    if (index == space->packed)
-        space->packed++;
+    struct resident *block = &sm->slot[slot];
+    int after = before == NONE ? sm->lowest : sm->slot[before].after;
+    block->start = (uint16_t)start;
+    block->end = (uint16_t)(start + units);
+    block->before = (uint8_t)before;
+    block->after = (uint8_t)after;
+    *(before == NONE ? &sm->lowest : &sm->slot[before].after) = (uint8_t)slot;
+    *(after == NONE ? &sm->highest : &sm->slot[after].before) = (uint8_t)slot;
+    if (before == NONE || before == sm->packed)
+        sm->packed = (uint8_t)slot;
+    sm->shared_free = (uint16_t)(sm->shared_free - units);
 }
 
-static inline void space_remove(struct space *space, uint32_t start)
+static inline void unlink_range(struct wt_sm *sm, int slot)
 {
-    uint32_t index = 0;
-    for (uint32_t i = 0; i < space->count; i++)
-        index += space->start[i] < start;
-    assert(index < space->count && space->start[index] == start);
-    bool wraps = space->end[index] > space->total;
-    space->used -= space->end[index] - start;
-    space->count--;
-    uint32_t behind = space->count - index;
-    memmove(&space->start[index], &space->start[index + 1], behind * sizeof *space->start);
-    memmove(&space->end[index], &space->end[index + 1], behind * sizeof *space->end);
-    if (space->packed > index || wraps)
-        space->packed = wraps ? 0 : index;
-}
-
-/* Over the wrap-around: the hole behind the last range continues at address 0. */
-static uint32_t space_largest_hole(const struct space *space)
-{
-    if (space->count == 0)
-        return space->total;
-    uint32_t largest = space->total + space->start[0] - space->end[space->count - 1];
-    for (uint32_t i = 1; i < space->count; i++) {
-        uint32_t hole = space->start[i] - space->end[i - 1];
-        if (hole > largest)
-            largest = hole;
-    }
-    return largest;
-}
-
-static inline uint32_t shared_units(const struct wt_sm *sm, const struct wt_shape *shape)
-{
-    return (uint32_t)shape->shared_bytes / sm->shared_unit;
+    const struct resident *block = &sm->slot[slot];
+    *(block->before == NONE ? &sm->lowest : &sm->slot[block->before].after) = block->after;
+    *(block->after == NONE ? &sm->highest : &sm->slot[block->after].before) = block->before;
+    if (block->before == NONE)
+        sm->packed = sm->packed == slot ? block->after : sm->packed;
+    else if (block->start <= sm->slot[sm->packed].start)
+        sm->packed = block->before;
+    sm->shared_free = (uint16_t)(sm->shared_free + block->shape->shared_units);
 }
 
 static void configure(struct wt_sm *sm, int carveout_kb)
 {
-    sm->carveout_kb = carveout_kb;
-    space_reset(&sm->space, (uint32_t)carveout_kb * 1024 / sm->shared_unit);
+    sm->carveout_kb = (int16_t)carveout_kb;
+    sm->shared_total = (uint16_t)(carveout_kb * 1024 / sm->limits->shared_unit_bytes);
+    sm->shared_free = sm->shared_total;
+    sm->lowest = sm->highest = sm->packed = NONE;
 }
 
 struct wt_sm *wt_sm_new(const struct wt_limits *limits)
 {
-    assert(limits->subcores == 1 || limits->subcores == 2 || limits->subcores == 4);
+    int subcores = limits->subcores, warps = wt_warps_per_sm(limits);
+    int file = limits->registers_per_sm / subcores / limits->register_unit;
+    assert(subcores == 1 || subcores == 2 || subcores == 4);
     assert(limits->blocks_per_sm >= 1 && limits->blocks_per_sm <= WT_MAX_SLOTS);
+    assert(file < 0x8000 && limits->shared_bytes_per_sm / limits->shared_unit_bytes < 0x8000);
     struct wt_sm *sm = wt_alloc(1, sizeof *sm);
     sm->limits = limits;
     sm->free_slots = ~UINT64_C(0) >> (WT_MAX_SLOTS - limits->blocks_per_sm);
-    int warps = wt_warps_per_sm(limits);
-    for (int s = 0; s < limits->subcores; s++) {
-        sm->free_warps[s] = warps / limits->subcores + (s < warps % limits->subcores);
-        sm->free_units[s] = limits->registers_per_sm / limits->subcores / limits->register_unit;
+    for (int s = 0; s < subcores; s++) {
+        sm->free_warps |= (uint64_t)(warps / subcores + (s < warps % subcores)) << 16 * s;
+        sm->free_registers |= (uint64_t)file << 16 * s;
     }
     sm->free_barriers = limits->barriers_per_sm;
-    sm->shared_unit = (uint32_t)limits->shared_unit_bytes;
+    sm->subcore_mask = (uint8_t)(subcores - 1);
     configure(sm, limits->shared_bytes_per_sm / 1024);
     return sm;
 }
@@ -158,75 +140,66 @@ void wt_sm_free(struct wt_sm *sm)
     free(sm);
 }
 
-static inline bool subcores_have(const struct wt_sm *sm, const struct wt_shape *shape)
+/* Slots, barriers, and what the sub-cores named by the pointer have. */
+static inline bool has_all_but_shared(const struct wt_sm *sm, const struct wt_shape *shape)
 {
-    const uint8_t *warps = shape->subcore_warps[sm->pointer];
-    int32_t lacking = 0;
-    for (int s = 0; s < WT_MAX_SUBCORES; s++) {
-        lacking |= sm->free_warps[s] - warps[s];
-        lacking |= sm->free_units[s] - warps[s] * shape->register_units_per_warp;
-    }
-    return lacking >= 0;
+    uint64_t warps = (sm->free_warps | lane_guard) - shape->warp_lanes[sm->pointer];
+    uint64_t registers = (sm->free_registers | lane_guard) - shape->register_lanes[sm->pointer];
+    return (warps & registers & lane_guard) == lane_guard && sm->free_slots && sm->free_barriers >= shape->barriers;
 }
 
-/* sign +1 gives to the sub-cores, -1 takes from them. */
-static inline void subcores_change(struct wt_sm *sm, const struct wt_shape *shape, int pointer, int sign)
+/* An empty SM takes the kernel's configuration; an occupied one must have at least that. */
+static inline bool has_configuration(struct wt_sm *sm, const struct wt_shape *shape)
 {
-    const uint8_t *warps = shape->subcore_warps[pointer];
-    for (int s = 0; s < WT_MAX_SUBCORES; s++) {
-        sm->free_warps[s] += sign * warps[s];
-        sm->free_units[s] += sign * warps[s] * shape->register_units_per_warp;
-    }
+    if (sm->carveout_kb == shape->carveout_kb)
+        return true;
+    if (sm->blocks == 0)
+        configure(sm, shape->carveout_kb);
+    return sm->carveout_kb >= shape->carveout_kb;
 }
 
-static inline int advance(int pointer, int warps, int subcores)
+static inline int advance(const struct wt_sm *sm, int warps)
 {
-    int step = warps & (subcores - 1);
-    return (pointer + (step ? step : 1)) & (subcores - 1);
+    int step = warps & sm->subcore_mask;
+    return (sm->pointer + (step ? step : 1)) & sm->subcore_mask;
 }
 
 int wt_sm_admit(struct wt_sm *sm, const struct wt_shape *shape)
 {
-    if (!sm->free_slots || sm->free_barriers < shape->barriers || !subcores_have(sm, shape))
+    int before = NONE, start = 0;
+    if (!has_all_but_shared(sm, shape) || !has_configuration(sm, shape))
         return -1;
-    if (sm->carveout_kb != shape->carveout_kb) {
-        if (sm->blocks == 0)
-            configure(sm, shape->carveout_kb);
-        else if (sm->carveout_kb < shape->carveout_kb)
-            return -1;
-    }
-    uint32_t units = shared_units(sm, shape), start = 0;
-    if (units) {
-        int index = space_find(&sm->space, units, &start);
-        if (index < 0)
-            return -1;
-        space_insert(&sm->space, (uint32_t)index, start, units);
-    }
+    if (shape->shared_units && !find_hole(sm, shape->shared_units, &before, &start))
+        return -1;
     int slot = __builtin_ctzll(sm->free_slots);
+    sm->slot[slot].shape = shape;
+    sm->slot[slot].first_subcore = sm->pointer;
+    if (shape->shared_units)
+        link_range(sm, slot, before, start, shape->shared_units);
     sm->free_slots &= sm->free_slots - 1;
+    sm->free_warps -= shape->warp_lanes[sm->pointer];
+    sm->free_registers -= shape->register_lanes[sm->pointer];
     sm->free_barriers -= shape->barriers;
-    subcores_change(sm, shape, sm->pointer, -1);
-    sm->shape[slot] = shape;
-    sm->offset[slot] = start;
-    sm->first_subcore[slot] = (uint8_t)sm->pointer;
-    sm->pointer = advance(sm->pointer, shape->warps, sm->limits->subcores);
+    sm->pointer = (uint8_t)advance(sm, shape->warps);
     sm->blocks++;
-    sm->warps += shape->warps;
+    sm->warps = (int16_t)(sm->warps + shape->warps);
     return slot;
 }
 
 void wt_sm_release(struct wt_sm *sm, int slot)
 {
-    const struct wt_shape *shape = sm->shape[slot];
+    struct resident *block = &sm->slot[slot];
+    const struct wt_shape *shape = block->shape;
     assert(shape);
-    if (shape->shared_bytes)
-        space_remove(&sm->space, sm->offset[slot]);
-    subcores_change(sm, shape, sm->first_subcore[slot], 1);
-    sm->free_barriers += shape->barriers;
+    if (shape->shared_units)
+        unlink_range(sm, slot);
     sm->free_slots |= UINT64_C(1) << slot;
-    sm->shape[slot] = NULL;
+    sm->free_warps += shape->warp_lanes[block->first_subcore];
+    sm->free_registers += shape->register_lanes[block->first_subcore];
+    sm->free_barriers += shape->barriers;
     sm->blocks--;
-    sm->warps -= shape->warps;
+    sm->warps = (int16_t)(sm->warps - shape->warps);
+    block->shape = NULL;
 }
 
 static bool refuse(struct wt_refusal *out, enum wt_resource resource, enum wt_shortage shortage, int wanted,
@@ -238,32 +211,31 @@ static bool refuse(struct wt_refusal *out, enum wt_resource resource, enum wt_sh
     return true;
 }
 
-static int sum(const int32_t *values)
+static int sum_of_lanes(uint64_t lanes)
 {
-    int total = 0;
+    int sum = 0;
     for (int s = 0; s < WT_MAX_SUBCORES; s++)
-        total += values[s];
-    return total;
+        sum += wt_lane(lanes, s);
+    return sum;
 }
 
 static bool short_in_total(const struct wt_sm *sm, const struct wt_shape *shape, struct wt_refusal *out)
 {
     int unit = sm->limits->register_unit;
     int registers = shape->register_units_per_warp * shape->warps * unit;
-    int shared = sm->blocks ? wt_sm_shared_use(sm).free_bytes : shape->carveout_kb * 1024;
+    int shared = sm->blocks ? sm->shared_free * sm->limits->shared_unit_bytes : shape->carveout_kb * 1024;
     return refuse(out, WT_RES_BLOCKS, WT_SHORT_TOTAL, 1, sm->free_slots ? 1 : 0) ||
-           refuse(out, WT_RES_WARPS, WT_SHORT_TOTAL, shape->warps, sum(sm->free_warps)) ||
-           refuse(out, WT_RES_REGISTERS, WT_SHORT_TOTAL, registers, sum(sm->free_units) * unit) ||
+           refuse(out, WT_RES_WARPS, WT_SHORT_TOTAL, shape->warps, sum_of_lanes(sm->free_warps)) ||
+           refuse(out, WT_RES_REGISTERS, WT_SHORT_TOTAL, registers, sum_of_lanes(sm->free_registers) * unit) ||
            refuse(out, WT_RES_SHARED_MEMORY, WT_SHORT_TOTAL, shape->shared_bytes, shared) ||
            refuse(out, WT_RES_BARRIERS, WT_SHORT_TOTAL, shape->barriers, sm->free_barriers);
 }
 
-static bool short_in_subcore(const struct wt_sm *sm, const struct wt_shape *shape, enum wt_resource resource,
-                             const int32_t *available, int per_warp, int unit, struct wt_refusal *out)
+static bool short_in_subcore(enum wt_resource resource, uint64_t wanted, uint64_t available, int unit,
+                             struct wt_refusal *out)
 {
     for (int s = 0; s < WT_MAX_SUBCORES; s++)
-        if (refuse(out, resource, WT_SHORT_SUBCORE, shape->subcore_warps[sm->pointer][s] * per_warp * unit,
-                   available[s] * unit)) {
+        if (refuse(out, resource, WT_SHORT_SUBCORE, wt_lane(wanted, s) * unit, wt_lane(available, s) * unit)) {
             out->subcore = s;
             return true;
         }
@@ -276,13 +248,12 @@ bool wt_sm_refusal(const struct wt_sm *sm, const struct wt_shape *shape, struct 
                              sm->carveout_kb * 1024))
         return true;
     if (short_in_total(sm, shape, out) ||
-        short_in_subcore(sm, shape, WT_RES_WARPS, sm->free_warps, 1, 1, out) ||
-        short_in_subcore(sm, shape, WT_RES_REGISTERS, sm->free_units, shape->register_units_per_warp,
+        short_in_subcore(WT_RES_WARPS, shape->warp_lanes[sm->pointer], sm->free_warps, 1, out) ||
+        short_in_subcore(WT_RES_REGISTERS, shape->register_lanes[sm->pointer], sm->free_registers,
                          sm->limits->register_unit, out))
         return true;
-    uint32_t start;
-    uint32_t units = shared_units(sm, shape);
-    if (sm->blocks == 0 || units == 0 || space_find(&sm->space, units, &start) >= 0)
+    int before, start;
+    if (sm->blocks == 0 || shape->shared_units == 0 || find_hole(sm, shape->shared_units, &before, &start))
         return false;
     return refuse(out, WT_RES_SHARED_MEMORY, WT_SHORT_FRAGMENTED, shape->shared_bytes,
                   wt_sm_shared_use(sm).largest_hole_bytes);
@@ -309,12 +280,12 @@ int wt_sm_resident_warps(const struct wt_sm *sm)
 
 int wt_sm_free_registers(const struct wt_sm *sm, int subcore)
 {
-    return sm->free_units[subcore] * sm->limits->register_unit;
+    return wt_lane(sm->free_registers, subcore) * sm->limits->register_unit;
 }
 
 int wt_sm_free_warp_slots(const struct wt_sm *sm, int subcore)
 {
-    return sm->free_warps[subcore];
+    return wt_lane(sm->free_warps, subcore);
 }
 
 int wt_sm_subcore_pointer(const struct wt_sm *sm)
@@ -327,31 +298,44 @@ int wt_sm_carveout_kb(const struct wt_sm *sm)
     return sm->carveout_kb;
 }
 
+static int largest_hole(const struct wt_sm *sm)
+{
+    if (sm->lowest == NONE)
+        return sm->shared_total;
+    int largest = last_hole(sm);
+    for (int i = sm->lowest; i != sm->highest; i = sm->slot[i].after) {
+        int hole = sm->slot[sm->slot[i].after].start - sm->slot[i].end;
+        if (hole > largest)
+            largest = hole;
+    }
+    return largest;
+}
+
 struct wt_shared_use wt_sm_shared_use(const struct wt_sm *sm)
 {
-    uint32_t available = sm->space.total - sm->space.used;
-    uint32_t largest = space_largest_hole(&sm->space);
+    int unit = sm->limits->shared_unit_bytes, largest = largest_hole(sm);
     return (struct wt_shared_use){
-        .total_bytes = (int)(sm->space.total * sm->shared_unit),
-        .free_bytes = (int)(available * sm->shared_unit),
-        .largest_hole_bytes = (int)(largest * sm->shared_unit),
-        .fragmentation = available ? 1.0 - (double)largest / available : 0.0,
+        .total_bytes = sm->shared_total * unit,
+        .free_bytes = sm->shared_free * unit,
+        .largest_hole_bytes = largest * unit,
+        .fragmentation = sm->shared_free ? 1.0 - (double)largest / sm->shared_free : 0.0,
     };
 }
 
 bool wt_sm_shared_range(const struct wt_sm *sm, int slot, int *offset, int *bytes)
 {
-    if (!sm->shape[slot])
+    const struct resident *block = &sm->slot[slot];
+    if (!block->shape)
         return false;
-    *offset = (int)(sm->offset[slot] * sm->shared_unit);
-    *bytes = sm->shape[slot]->shared_bytes;
+    *bytes = block->shape->shared_bytes;
+    *offset = *bytes ? block->start * sm->limits->shared_unit_bytes : 0;
     return true;
 }
 
 void wt_sm_set_subcore_pointer(struct wt_sm *sm, int pointer)
 {
     assert(sm->blocks == 0 && pointer >= 0 && pointer < sm->limits->subcores);
-    sm->pointer = pointer;
+    sm->pointer = (uint8_t)pointer;
 }
 
 void wt_sm_set_carveout(struct wt_sm *sm, int carveout_kb)

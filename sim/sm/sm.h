@@ -2,8 +2,9 @@
  *
  * Rules (measured on the H200): all or nothing; warp j of a block goes to sub-core (pointer + j) mod 4, then the
  * pointer advances by warps mod 4, or by 1 where that is 0; each sub-core has its own warp slots and register
- * file, whose units need not be contiguous; shared memory is contiguous in a circular address range, first fit
- * from address 0, nothing is moved; a block of a kernel with a larger shared-memory configuration than the SM's
+ * file, whose units need not be contiguous; shared memory is contiguous in a circular address range and never
+ * moved, first fit: the hole around address 0 comes first and is used from its beginning, near the end of the
+ * range, then the others by address; a block of a kernel with a larger shared-memory configuration than the SM's
  * present one waits until the SM is empty; an empty SM takes the configuration of the kernel whose block comes
  * first, larger or smaller than the one it had. */
 #ifndef WT_SM_SM_H
