@@ -7,9 +7,11 @@
 #include "core/text.h"
 
 extern const struct command gpus_command;
+extern const struct command topology_command;
 
 static const struct command *const commands[] = {
     &gpus_command,
+    &topology_command,
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
