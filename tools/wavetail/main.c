@@ -7,10 +7,14 @@
 #include "core/text.h"
 
 extern const struct command gpus_command;
+extern const struct command validate_command;
+extern const struct command replay_command;
 extern const struct command topology_command;
 
 static const struct command *const commands[] = {
     &gpus_command,
+    &validate_command,
+    &replay_command,
     &topology_command,
 };
 

@@ -1,0 +1,371 @@
+#include "study/replay.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "dispatch/simulate.h"
+#include "observe/measured.h"
+#include "sm/occupancy.h"
+#include "trace/topology.h"
+
+/* One launch under way: its measured spans by block, and where its predicted ones go. */
+struct launch {
+    const struct wt_trace_launch *trace;
+    size_t index;
+    uint64_t blocks;
+    const struct wt_block_run **measured; /* by block; owned */
+    wt_time begin;                        /* measured first start */
+    struct wt_timeline *predicted;
+    double *start_errors; /* by block, cycles; owned */
+    uint64_t first_wave_hits;
+    uint64_t first_wave_blocks;
+};
+
+/* ---- What cannot be replayed ---- */
+
+static enum wt_code refuse_kinds(const struct wt_trace *trace, struct wt_error *err)
+{
+    static const struct {
+        unsigned kind;
+        const char *what;
+    } refused[] = {{WT_TRACE_CONCURRENT, "concurrent launches"},
+                   {WT_TRACE_CLUSTERED, "thread block clusters"},
+                   {WT_TRACE_COOPERATIVE, "cooperative launches"},
+                   {WT_TRACE_PERSISTENT, "persistent launches"}};
+    unsigned kinds = wt_trace_kinds(trace);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (kinds & refused[i].kind)
+            return wt_fail_at(err, trace->path, 0,
+                              "has %s, which are not modelled yet; give a trace of ordinary launches one after another",
+                              refused[i].what);
+    return WT_OK;
+}
+
+static enum wt_code check_launch(const struct wt_trace *trace, const struct wt_trace_launch *launch,
+                                 struct wt_error *err)
+{
+    if (wt_trace_block_threads(launch) < 1 || launch->registers_per_thread < 0)
+        return wt_fail_at(err, trace->path, launch->line,
+                          "launch %ld: the threads of a block and their registers are not stated; add block=X,Y,Z and "
+                          "regs=N to a '# launch %ld:' line", launch->number, launch->number);
+    uint64_t blocks = wt_trace_grid_blocks(launch);
+    if (launch->row_count != blocks)
+        return wt_fail_at(err, trace->path, launch->line,
+                          "launch %ld: %zu of the grid's %llu blocks have a row; capture again with a larger buffer",
+                          launch->number, launch->row_count, (unsigned long long)blocks);
+    return WT_OK;
+}
+
+/* ---- The GPU ---- */
+
+static enum wt_code find_gpu(const struct wt_trace *trace, struct wt_gpu **out, struct wt_error *err)
+{
+    char **names;
+    size_t count;
+    *out = NULL;
+    WT_TRY(wt_gpu_list(false, &names, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        struct wt_gpu *gpu = NULL;
+        if (!*out && wt_gpu_load(names[i], &gpu, NULL) == WT_OK && !strcmp(gpu->name, trace->device)) {
+            *out = gpu;
+            gpu = NULL;
+        }
+        wt_gpu_free(gpu);
+        free(names[i]);
+    }
+    free(names);
+    if (*out)
+        return WT_OK;
+    return wt_fail_at(err, trace->path, 0, "comes from '%s', of which no description is known; name one with --gpu "
+                      "(`wavetail gpus` lists them)", *trace->device ? trace->device : "an unnamed device");
+}
+
+static enum wt_code load_gpu(const struct wt_trace *trace, const char *name, struct wt_gpu **out,
+                             struct wt_error *err)
+{
+    if (name)
+        WT_TRY(wt_gpu_load(name, out, err));
+    else
+        WT_TRY(find_gpu(trace, out, err));
+    int sms = (*out)->topology.sm_count;
+    if (trace->sm_count <= sms)
+        return WT_OK;
+    enum wt_code code = wt_fail_at(err, trace->path, 0, "was captured on %d SMs, but %s has %d; name the right GPU with "
+                                   "--gpu", trace->sm_count, (*out)->name, sms);
+    wt_gpu_free(*out);
+    *out = NULL;
+    return code;
+}
+
+/* ---- One launch ---- */
+
+static wt_time measured_duration(void *context, uint64_t block)
+{
+    const struct launch *launch = context;
+    const struct wt_block_run *span = launch->measured[block];
+    wt_time duration = span->end - span->start;
+    return duration > WT_CYCLE ? duration : WT_CYCLE;
+}
+
+static void compare(void *context, const struct wt_block_run *run)
+{
+    struct launch *launch = context;
+    const struct wt_block_run *measured = launch->measured[run->block];
+    struct wt_block_run moved = *run;
+    moved.launch = (uint32_t)launch->index;
+    moved.start += launch->begin;
+    moved.end += launch->begin;
+    wt_timeline_add(launch->predicted, &moved);
+    launch->start_errors[run->block] = fabs(wt_to_cycles(moved.start) - wt_to_cycles(measured->start));
+    if (run->block < launch->first_wave_blocks)
+        launch->first_wave_hits += measured->sm == run->sm;
+}
+
+static void note_queue_empty(void *context, uint32_t index, wt_time queue_empty, wt_time end)
+{
+    (void)index, (void)end;
+    struct launch *launch = context;
+    launch->predicted->launches[launch->index].queue_empty = queue_empty + launch->begin;
+}
+
+/* Also finds the first start. Spans of the launch stand somewhere in `measured`, in order of starts. */
+static void index_spans(struct launch *launch, const struct wt_timeline *measured)
+{
+    launch->measured = wt_alloc(launch->blocks, sizeof *launch->measured);
+    launch->begin = WT_NEVER;
+    for (size_t i = 0; i < measured->span_count; i++) {
+        const struct wt_block_run *span = &measured->spans[i];
+        if (span->launch != launch->index)
+            continue;
+        launch->measured[span->block] = span;
+        if (span->start < launch->begin)
+            launch->begin = span->start;
+    }
+}
+
+static int compare_doubles(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static void quantiles(double *values, uint64_t count, double *p50, double *p95)
+{
+    qsort(values, count, sizeof *values, compare_doubles);
+    *p50 = values[(count - 1) / 2];
+    *p95 = values[(count - 1) * 95 / 100];
+}
+
+static double span_of(const struct wt_timeline *timeline, size_t launch)
+{
+    wt_time begin = WT_NEVER, end = 0;
+    for (size_t i = 0; i < timeline->span_count; i++) {
+        const struct wt_block_run *span = &timeline->spans[i];
+        if (span->launch != launch)
+            continue;
+        begin = span->start < begin ? span->start : begin;
+        end = span->end > end ? span->end : end;
+    }
+    return wt_to_cycles(end - begin);
+}
+
+static double relative(double predicted, double measured)
+{
+    return measured > 0 ? (predicted - measured) / measured : 0;
+}
+
+static void assess(struct launch *launch, struct wt_replay *replay, int occupancy)
+{
+    struct wt_replay_part *part = &replay->launches[launch->index];
+    part->blocks = launch->blocks;
+    part->makespan_measured = span_of(replay->measured, launch->index);
+    part->makespan_predicted = span_of(replay->predicted, launch->index);
+    part->makespan_error = relative(part->makespan_predicted, part->makespan_measured);
+    part->occupancy_blocks = occupancy;
+    part->first_wave_blocks = launch->first_wave_blocks;
+    part->first_wave_placement_match = (double)launch->first_wave_hits / (double)launch->first_wave_blocks;
+    quantiles(launch->start_errors, launch->blocks, &part->start_error_p50, &part->start_error_p95);
+}
+
+static enum wt_code simulate(struct launch *launch, const struct wt_replay *replay, const struct wt_gpu *gpu,
+                             const struct wt_policy *policy, const struct wt_replay_setup *setup,
+                             const struct wt_shape *shape, struct wt_error *err)
+{
+    struct wt_kernel kernel = {.name = launch->trace->name, .grid_blocks = launch->blocks, .shape = *shape,
+                               .cost = {measured_duration, launch}};
+    struct wt_observer observer = {.context = launch, .block_done = compare, .launch_ends = note_queue_empty};
+    struct wt_simulation simulation = {.gpu = gpu, .policy = policy, .kernels = &kernel, .kernel_count = 1,
+                                       .seed = setup->seed, .first_group = -1, .first_extra_sm = -1,
+                                       .observers = &observer, .observer_count = 1};
+    wt_first_wave_start(replay->trace, launch->index, gpu, &simulation.first_group, &simulation.first_extra_sm);
+    return wt_simulate(&simulation, err);
+}
+
+static enum wt_code replay_launch(struct wt_replay *replay, size_t index, const struct wt_gpu *gpu,
+                                  const struct wt_policy *policy, const struct wt_replay_setup *setup,
+                                  struct wt_error *err)
+{
+    const struct wt_trace_launch *trace = &replay->trace->launches[index];
+    WT_TRY(check_launch(replay->trace, trace, err));
+    struct wt_launch_needs needs = {.threads = wt_trace_block_threads(trace),
+                                    .registers_per_thread = trace->registers_per_thread,
+                                    .static_shared_bytes = trace->static_shared_bytes,
+                                    .dynamic_shared_bytes = trace->dynamic_shared_bytes,
+                                    .carveout_kb = trace->carveout_kb};
+    struct wt_shape shape;
+    struct wt_occupancy occupancy;
+    struct wt_error inner = {0};
+    if (wt_shape_make(&gpu->limits, &needs, &shape, &inner) != WT_OK ||
+        wt_occupancy(&gpu->limits, &needs, &occupancy, &inner) != WT_OK)
+        return wt_fail_at(err, replay->trace->path, trace->line, "launch %ld does not fit %s: %s", trace->number,
+                          gpu->name, inner.text);
+    struct launch launch = {.trace = trace, .index = index, .blocks = trace->row_count,
+                            .predicted = replay->predicted};
+    uint64_t room = (uint64_t)occupancy.blocks_per_sm * (uint64_t)gpu->topology.sm_count;
+    launch.first_wave_blocks = launch.blocks < room ? launch.blocks : room;
+    index_spans(&launch, replay->measured);
+    launch.start_errors = wt_alloc(launch.blocks, sizeof *launch.start_errors);
+    enum wt_code code = simulate(&launch, replay, gpu, policy, setup, &shape, err);
+    if (code == WT_OK)
+        assess(&launch, replay, occupancy.blocks_per_sm);
+    free(launch.start_errors);
+    free(launch.measured);
+    return code;
+}
+
+/* ---- The whole file ---- */
+
+static void describe_prediction(struct wt_replay *replay, const struct wt_gpu *gpu)
+{
+    const struct wt_topology *t = &gpu->topology;
+    replay->predicted = wt_timeline_new(replay->measured->title, gpu->name, t->sm_count);
+    replay->predicted->clock_mhz = replay->measured->clock_mhz;
+    replay->predicted->warps_per_sm = gpu->limits.warps_per_sm;
+    replay->measured->warps_per_sm = gpu->limits.warps_per_sm;
+    memcpy(replay->predicted->gpc_of_sm, t->gpc_of_sm, (size_t)t->sm_count * sizeof *t->gpc_of_sm);
+    for (size_t i = 0; i < replay->measured->launch_count; i++)
+        wt_timeline_add_launch(replay->predicted, &replay->measured->launches[i]);
+}
+
+/* Weighted by blocks where a mean is the right summary; the errors of all starts are those of the launches' medians
+ * when there are several. */
+static void sum_up(struct wt_replay *replay)
+{
+    struct wt_replay_part *whole = &replay->whole;
+    size_t count = replay->trace->launch_count;
+    *whole = replay->launches[0];
+    if (count == 1)
+        return;
+    double hits = 0;
+    double *p50 = wt_alloc(count, sizeof *p50), *p95 = wt_alloc(count, sizeof *p95);
+    double unused;
+    whole->blocks = whole->first_wave_blocks = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct wt_replay_part *part = &replay->launches[i];
+        whole->blocks += part->blocks;
+        whole->first_wave_blocks += part->first_wave_blocks;
+        hits += part->first_wave_placement_match * (double)part->first_wave_blocks;
+        p50[i] = part->start_error_p50;
+        p95[i] = part->start_error_p95;
+    }
+    quantiles(p50, count, &whole->start_error_p50, &unused);
+    quantiles(p95, count, &whole->start_error_p95, &unused);
+    free(p50);
+    free(p95);
+    whole->first_wave_placement_match = hits / (double)whole->first_wave_blocks;
+    whole->makespan_measured = wt_to_cycles(wt_timeline_end(replay->measured));
+    whole->makespan_predicted = wt_to_cycles(wt_timeline_end(replay->predicted));
+    whole->makespan_error = relative(whole->makespan_predicted, whole->makespan_measured);
+}
+
+static enum wt_code replay_all(struct wt_replay *replay, const struct wt_gpu *gpu, const struct wt_replay_setup *setup,
+                               struct wt_error *err)
+{
+    const struct wt_policy *policy = NULL;
+    if (setup->placement)
+        WT_TRY(wt_policy_find(setup->placement, &policy, err));
+    WT_TRY(wt_clocks_fit(replay->trace, &replay->clocks, err));
+    WT_TRY(wt_timeline_from_trace(replay->trace, replay->clocks, &replay->measured, err));
+    describe_prediction(replay, gpu);
+    replay->launches = wt_alloc(replay->trace->launch_count, sizeof *replay->launches);
+    for (size_t i = 0; i < replay->trace->launch_count; i++)
+        WT_TRY(replay_launch(replay, i, gpu, policy, setup, err));
+    wt_timeline_sort(replay->predicted);
+    sum_up(replay);
+    return WT_OK;
+}
+
+static enum wt_code fill(struct wt_replay *replay, const char *path, const struct wt_replay_setup *setup,
+                         struct wt_error *err)
+{
+    WT_TRY(wt_trace_read(path, &replay->trace, err));
+    WT_TRY(refuse_kinds(replay->trace, err));
+    struct wt_gpu *gpu = NULL;
+    WT_TRY(load_gpu(replay->trace, setup->gpu, &gpu, err));
+    enum wt_code code = replay_all(replay, gpu, setup, err);
+    wt_gpu_free(gpu);
+    return code;
+}
+
+enum wt_code wt_replay_trace(const char *path, const struct wt_replay_setup *setup, struct wt_replay **out,
+                             struct wt_error *err)
+{
+    struct wt_replay *replay = wt_alloc(1, sizeof *replay);
+    enum wt_code code = fill(replay, path, setup, err);
+    *out = replay;
+    if (code != WT_OK) {
+        wt_replay_free(replay);
+        *out = NULL;
+    }
+    return code;
+}
+
+void wt_replay_free(struct wt_replay *replay)
+{
+    if (!replay)
+        return;
+    wt_timeline_free(replay->measured);
+    wt_timeline_free(replay->predicted);
+    wt_clocks_free(replay->clocks);
+    wt_trace_free(replay->trace);
+    free(replay->launches);
+    free(replay);
+}
+
+/* ---- JSON ---- */
+
+static void part_json(struct wt_json *json, const struct wt_replay_part *part)
+{
+    wt_json_int(json, "blocks", (int64_t)part->blocks);
+    wt_json_number(json, "makespan_measured", part->makespan_measured, 12);
+    wt_json_number(json, "makespan_predicted", part->makespan_predicted, 12);
+    wt_json_number(json, "makespan_error", part->makespan_error, 6);
+    wt_json_number(json, "start_error_p50", part->start_error_p50, 6);
+    wt_json_number(json, "start_error_p95", part->start_error_p95, 6);
+    wt_json_int(json, "first_wave_blocks", (int64_t)part->first_wave_blocks);
+    wt_json_number(json, "first_wave_placement_match", part->first_wave_placement_match, 6);
+    wt_json_int(json, "occupancy_blocks", part->occupancy_blocks);
+}
+
+void wt_replay_json(struct wt_json *json, const struct wt_replay *replay)
+{
+    wt_json_string(json, "file", replay->trace->path);
+    wt_json_string(json, "device", replay->trace->device);
+    wt_json_string(json, "gpu", replay->predicted->gpu_name);
+    wt_json_number(json, "clock_mhz", replay->clocks->mhz, 8);
+    wt_json_number(json, "alignment_residual_p50", replay->clocks->residual_p50_cycles, 4);
+    part_json(json, &replay->whole);
+    wt_json_array(json, "launches");
+    for (size_t i = 0; i < replay->trace->launch_count; i++) {
+        wt_json_object(json, NULL);
+        wt_json_int(json, "launch", replay->trace->launches[i].number);
+        wt_json_string(json, "name", replay->trace->launches[i].name);
+        wt_json_number(json, "clock_mhz", replay->clocks->mhz, 8);
+        part_json(json, &replay->launches[i]);
+        wt_json_close(json);
+    }
+    wt_json_close(json);
+}

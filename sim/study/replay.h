@@ -1,0 +1,53 @@
+/* Replay: a trace's measured block durations go through the simulated distributor, and what it does is compared
+ * with what the hardware did. */
+#ifndef WT_STUDY_REPLAY_H
+#define WT_STUDY_REPLAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/json.h"
+#include "core/status.h"
+#include "dispatch/policy.h"
+#include "gpu/gpu.h"
+#include "observe/timeline.h"
+#include "trace/clocks.h"
+#include "trace/trace.h"
+
+/* Cycles; of one launch, with both starts counted from the launch's own first start, or of the whole file. */
+struct wt_replay_part {
+    uint64_t blocks;
+    double makespan_measured, makespan_predicted;
+    double makespan_error; /* (predicted - measured) / measured */
+    double start_error_p50, start_error_p95; /* of |predicted - measured| over blocks */
+    uint64_t first_wave_blocks;
+    double first_wave_placement_match; /* fraction of them on the very SM */
+    int occupancy_blocks; /* blocks per SM; of the whole file: the first launch's */
+};
+
+struct wt_replay {
+    struct wt_trace *trace;
+    struct wt_clocks *clocks;
+    struct wt_timeline *measured, *predicted; /* launches by the trace's index; same time axis */
+    struct wt_replay_part whole;
+    struct wt_replay_part *launches; /* trace->launch_count of them */
+};
+
+struct wt_replay_setup {
+    const char *gpu;       /* as for wt_gpu_load; NULL: the GPU that the trace names */
+    const char *placement; /* policy; NULL: the GPU's */
+    uint64_t seed;
+};
+
+/* Refuses by name what it would simulate wrongly: concurrent, clustered, cooperative and persistent launches. Each of
+ * several launches is replayed on its own, beginning when it really began. On failure *out is NULL. */
+enum wt_code wt_replay_trace(const char *path, const struct wt_replay_setup *setup, struct wt_replay **out,
+                             struct wt_error *err);
+
+/* NULL is allowed. */
+void wt_replay_free(struct wt_replay *replay);
+
+/* The members of `replay --json` for one file, into the open object. */
+void wt_replay_json(struct wt_json *json, const struct wt_replay *replay);
+
+#endif

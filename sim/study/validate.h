@@ -1,0 +1,35 @@
+/* Validation: many traces replayed, in parallel, and their errors summed up. */
+#ifndef WT_STUDY_VALIDATE_H
+#define WT_STUDY_VALIDATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "study/replay.h"
+
+struct wt_validation_row {
+    const char *path;         /* the caller's */
+    struct wt_replay *replay; /* NULL when it failed; owned */
+    struct wt_error error;    /* why */
+    /* Repetitions (NAME.rN.… of the same NAME): median over blocks of |start - start in the first repetition|, and
+     * relative difference of the makespans. NaN for the first repetition and for traces without one. */
+    double repeat_start_p50, repeat_makespan;
+};
+
+/* Over the rows that were replayed; NaN when there are none. Absolute values. */
+struct wt_validation_summary {
+    size_t replayed, failed;
+    double makespan_error_p50, makespan_error_p95;
+    double start_error_p50; /* median of the rows' medians */
+    double start_error_p95; /* median of the rows' 95th percentiles */
+    double first_wave_match_p50;
+    size_t repeated; /* rows with a repetition to compare with */
+    double repeat_start_p50, repeat_makespan_p50;
+};
+
+/* `rows` are in the order of `paths` whatever the number of threads. */
+void wt_validate(const char *const *paths, size_t count, const struct wt_replay_setup *setup,
+                 struct wt_validation_row *rows, struct wt_validation_summary *summary);
+void wt_validation_clear(struct wt_validation_row *rows, size_t count);
+
+#endif
