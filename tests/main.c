@@ -14,6 +14,7 @@ static Suite *(*const suites[])(void) = {
     sm_suite,
     sm_random_suite,
     sm_measured_suite,
+    occupancy_suite,
     gpu_suite,
 };
 

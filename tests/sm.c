@@ -1,5 +1,5 @@
 /* What can an SM hold? Rules one by one. Random histories are in sm_random.c, the hardware's in sm_measured.c. */
-#include "limits.h"
+#include "sm_limits.h"
 #include "sm/occupancy.h"
 #include "sm/sm.h"
 #include "suites.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/random.h"
-#include "limits.h"
+#include "sm_limits.h"
 #include "sm/occupancy.h"
 #include "sm/sm.h"
 #include "suites.h"

@@ -15,6 +15,7 @@ Suite *exports_suite(void);
 Suite *sm_suite(void);
 Suite *sm_random_suite(void);
 Suite *sm_measured_suite(void);
+Suite *occupancy_suite(void);
 Suite *gpu_suite(void);
 
 #endif

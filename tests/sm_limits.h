@@ -1,6 +1,6 @@
 /* SM limits for tests that are about arithmetic, not about config files. */
-#ifndef WT_TESTS_LIMITS_H
-#define WT_TESTS_LIMITS_H
+#ifndef WT_TESTS_SM_LIMITS_H
+#define WT_TESTS_SM_LIMITS_H
 
 #include "gpu/gpu.h"
 
