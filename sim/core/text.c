@@ -1,5 +1,6 @@
 #include "core/text.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { LONGEST = 63 };
@@ -55,4 +56,24 @@ void wt_print_wrapped(FILE *stream, int indent, int width, const char *text)
         word += length + (word[length] == ' ');
     }
     fputc('\n', stream);
+}
+
+size_t wt_utf8_length(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    static const struct { unsigned char mask, lead; unsigned least; } form[] = {
+        {0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+    for (size_t n = 0; n < 4; n++) {
+        if ((c[0] & form[n].mask) != form[n].lead)
+            continue;
+        unsigned point = c[0] & (unsigned char)~form[n].mask;
+        for (size_t i = 1; i <= n; i++) {
+            if ((c[i] & 0xc0) != 0x80)
+                return 0;
+            point = point << 6 | (c[i] & 0x3f);
+        }
+        bool surrogate = point >= 0xd800 && point <= 0xdfff;
+        return point >= form[n].least && point <= 0x10ffff && !surrogate ? n + 1 : 0;
+    }
+    return 0;
 }

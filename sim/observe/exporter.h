@@ -23,9 +23,9 @@ struct wt_exporter {
 
 /* The table: descriptor wt_NAME_exporter, the option's argument and help. */
 #define WT_EXPORTER_LIST(X)                                                                                  \
-    X(svg, "FILE.svg", "picture of the SMs' timeline")                                                       \
-    X(png, "FILE.png", "the same as PNG")                                                                    \
-    X(pdf, "FILE.pdf", "the same as PDF")                                                                    \
+    X(svg, "FILE.svg", "picture of the timeline as SVG")                                                    \
+    X(png, "FILE.png", "picture as PNG")                                                                    \
+    X(pdf, "FILE.pdf", "picture as PDF")                                                                    \
     X(perfetto, "FILE.json", "trace for ui.perfetto.dev, one track per SM slot")                             \
     X(save, "FILE", "result file for `wavetail export` and `wavetail view`")                                 \
     X(blocks, "FILE.csv", "table of blocks: launch,block,sm,slot,start,end in cycles")
