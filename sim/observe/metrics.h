@@ -75,7 +75,8 @@ void wt_metrics_free(struct wt_metrics *metrics);
 
 wt_time wt_metrics_makespan(const struct wt_metrics_part *part);
 
-/* A summary of some ten lines for people; with several launches also some lines for each. */
+/* A summary of some ten lines for people; with several launches also some lines for each of the
+ * first ten. */
 void wt_metrics_print(FILE *stream, const struct wt_metrics *metrics);
 
 /* One object under `key`: the whole run's members (cycles, and µs where the clock is known), `launches` and

@@ -6,7 +6,7 @@
 #include "observe/metrics.h"
 #include "observe/words.h"
 
-enum { LABEL = 12, DIGITS = 10, CURVE_POINTS = 256 };
+enum { LABEL = 12, DIGITS = 10, CURVE_POINTS = 256, PRINTED_LAUNCHES = 10 };
 
 static void label(FILE *stream, const char *indent, const char *text)
 {
@@ -118,12 +118,15 @@ void wt_metrics_print(FILE *stream, const struct wt_metrics *metrics)
     print_part(stream, "  ", &metrics->whole, about->clock_mhz);
     if (about->launch_count < 2)
         return;
-    for (size_t i = 0; i < about->launch_count; i++) {
+    size_t printed = about->launch_count > PRINTED_LAUNCHES ? PRINTED_LAUNCHES : about->launch_count;
+    for (size_t i = 0; i < printed; i++) {
         fprintf(stream, "  launch %ld: ", about->launches[i].number);
         print_launch_title(stream, &about->launches[i]);
         putc('\n', stream);
         print_part(stream, "    ", &metrics->launches[i], about->clock_mhz);
     }
+    if (printed < about->launch_count)
+        fprintf(stream, "  … and %zu more launches; --json has them all\n", about->launch_count - printed);
 }
 
 static void json_time(struct wt_json *json, const char *name, double cycles, double clock_mhz)
