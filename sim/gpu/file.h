@@ -26,7 +26,4 @@ enum wt_code wt_limits_build(struct wt_gpu_file *file, struct wt_error *err);
 /* The path of the file that `name` (no path) stands for, owned by the caller; fails naming similar GPUs. */
 enum wt_code wt_gpu_find(const char *name, char **path, struct wt_error *err);
 
-/* Whether the text is a path rather than a name. */
-bool wt_gpu_is_path(const char *name_or_path);
-
 #endif

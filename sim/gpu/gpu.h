@@ -116,6 +116,9 @@ enum wt_code wt_gpu_load(const char *name_or_path, struct wt_gpu **out, struct w
 enum wt_code wt_gpu_parse(const char *text, size_t size, const char *path, struct wt_gpu **out,
                           struct wt_error *err);
 
+/* Whether wt_gpu_load takes the text for a path rather than a name. */
+bool wt_gpu_is_path(const char *name_or_path);
+
 /* NULL is allowed. */
 void wt_gpu_free(struct wt_gpu *gpu);
 

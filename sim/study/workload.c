@@ -110,12 +110,6 @@ static char *path_beside(const char *beside, const char *file)
     return wt_format("%.*s/%s", (int)(slash - beside), beside, file);
 }
 
-static bool is_path(const char *gpu)
-{
-    size_t length = strlen(gpu);
-    return strchr(gpu, '/') || (length > 4 && !strcmp(gpu + length - 4, ".cfg"));
-}
-
 /* The file's name without folder and ".cfg". */
 static char *default_title(const char *path)
 {
@@ -366,7 +360,7 @@ static void take_file_values(struct wt_workload *workload, struct file_values *v
     workload->title = values->title ? wt_strdup(values->title) : default_title(workload->path);
     workload->placement = values->placement ? wt_strdup(values->placement) : NULL;
     workload->seed = (uint64_t)values->seed;
-    if (values->gpu && is_path(values->gpu))
+    if (values->gpu && wt_gpu_is_path(values->gpu))
         workload->gpu = path_beside(workload->path, values->gpu);
     else
         workload->gpu = values->gpu ? wt_strdup(values->gpu) : NULL;

@@ -22,6 +22,7 @@ struct common {
     bool json;
     bool quiet;
     uint64_t seed; /* default 1 */
+    bool seed_given;
 };
 
 extern const struct argp common_argp;

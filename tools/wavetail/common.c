@@ -20,6 +20,7 @@ static error_t parse_common(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_SEED:
         common->seed = (uint64_t)parse_integer(state, "seed", text, 0, INT64_MAX);
+        common->seed_given = true;
         return 0;
     case ARGP_KEY_INIT:
         common->seed = 1;

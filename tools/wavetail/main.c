@@ -7,14 +7,16 @@
 #include "core/text.h"
 
 extern const struct command gpus_command;
-extern const struct command validate_command;
+extern const struct command run_command;
 extern const struct command replay_command;
+extern const struct command validate_command;
 extern const struct command topology_command;
 
 static const struct command *const commands[] = {
     &gpus_command,
-    &validate_command,
+    &run_command,
     &replay_command,
+    &validate_command,
     &topology_command,
 };
 

@@ -1,0 +1,26 @@
+/* A line on standard error for anything that takes more than a second. */
+#ifndef WT_PROGRESS_H
+#define WT_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dispatch/observer.h"
+
+struct progress {
+    uint64_t done, total; /* blocks */
+    uint64_t look;        /* the clock is looked at when this many are done */
+    double begun, shown;  /* seconds */
+    bool rewrites; /* standard error is a terminal: one line, rewritten; otherwise now and then a new line */
+};
+
+/* `total` blocks lie ahead. */
+struct progress progress_begin(uint64_t total, bool quiet);
+
+/* Counts the blocks of a simulation; `progress` must outlive it. */
+struct wt_observer progress_observer(struct progress *progress);
+
+/* Clears the line. */
+void progress_end(struct progress *progress);
+
+#endif

@@ -1,0 +1,227 @@
+/* wavetail run: simulates the kernels that a workload file describes. */
+#include "command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/json.h"
+#include "dispatch/policy.h"
+#include "outputs.h"
+#include "progress.h"
+#include "study/launches.h"
+#include "study/workload.h"
+
+static const char default_gpu[] = "h200"; /* the one whose dispatch is measured */
+
+struct options {
+    struct common common;
+    struct outputs outputs;
+    const char *workload, *policy;
+    bool deterministic;
+};
+
+/* What one run works with. */
+struct run {
+    const struct options *options;
+    struct wt_workload *workload;
+    struct wt_gpu *gpu;
+    const struct wt_policy *policy;
+    uint64_t seed;
+    struct wt_launches *launches;
+    struct wt_metrics *metrics;
+};
+
+/* ---- Command line ---- */
+
+enum { KEY_POLICY = 0x3001, KEY_DETERMINISTIC, KEY_KEYS };
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct options *o = state->input;
+    switch (key) {
+    case KEY_POLICY:
+        o->policy = text;
+        return 0;
+    case KEY_DETERMINISTIC:
+        o->deterministic = true;
+        return 0;
+    case KEY_KEYS:
+        wt_workload_print_keys(stdout);
+        exit(WT_OK);
+    case ARGP_KEY_ARG:
+        if (o->workload)
+            argp_error(state, "one workload at a time, not also '%s'", text);
+        o->workload = text;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which workload? Give a file, e.g. one of configs/workloads");
+        return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->outputs;
+        state->child_inputs[1] = &o->common;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options[] = {
+    {"policy", KEY_POLICY, "NAME", 0, "placement policy, instead of the workload's or the GPU's", 1},
+    {"deterministic", KEY_DETERMINISTIC, 0, 0, "no randomness: every random duration is its mean", 1},
+    {"keys", KEY_KEYS, 0, 0, "print every key a workload file may have, and stop", 1},
+    {0}};
+
+static const struct argp_child children[] = {{&outputs_argp, 0, NULL, 0}, {&common_argp, 0, NULL, 0}, {0}};
+
+static const struct argp argp = {.options = options,
+                                 .parser = parse,
+                                 .args_doc = "WORKLOAD.cfg",
+                                 .doc = "Simulates the kernels that a workload file describes and prints what the run "
+                                        "was like: makespan, occupancy, busy SMs, the tail.",
+                                 .children = children};
+
+/* ---- Simulating ---- */
+
+static enum wt_code choose_policy(struct run *run, struct wt_error *err)
+{
+    const char *name = run->options->policy ? run->options->policy : run->workload->placement;
+    return name ? wt_policy_find(name, &run->policy, err) : WT_OK;
+}
+
+static enum wt_code prepare(struct run *run, struct wt_error *err)
+{
+    const struct options *o = run->options;
+    WT_TRY(wt_workload_read(o->workload, &run->workload, err));
+    const char *gpu = o->common.gpu ? o->common.gpu : run->workload->gpu;
+    WT_TRY(wt_gpu_load(gpu ? gpu : default_gpu, &run->gpu, err));
+    WT_TRY(choose_policy(run, err));
+    run->seed = o->common.seed_given ? o->common.seed : run->workload->seed;
+    return wt_launches_new(run->workload, run->gpu, run->seed, o->deterministic, &run->launches, err);
+}
+
+static uint64_t count_blocks(const struct wt_launches *launches)
+{
+    uint64_t blocks = 0;
+    for (size_t i = 0; i < launches->count; i++)
+        blocks += launches->kernels[i].grid_blocks;
+    return blocks;
+}
+
+static enum wt_code simulate(const struct run *run, const struct outputs_run *outputs, struct wt_error *err)
+{
+    struct progress progress = progress_begin(count_blocks(run->launches), run->options->common.quiet);
+    struct wt_observer observers[sizeof outputs->observers / sizeof *outputs->observers + 1];
+    size_t count = 0;
+    for (; count < outputs->observer_count; count++)
+        observers[count] = outputs->observers[count];
+    observers[count++] = progress_observer(&progress);
+    struct wt_simulation simulation = {.gpu = run->gpu,
+                                       .policy = run->policy,
+                                       .kernels = run->launches->kernels,
+                                       .kernel_count = run->launches->count,
+                                       .seed = run->seed,
+                                       .first_group = -1,
+                                       .first_extra_sm = -1,
+                                       .observers = observers,
+                                       .observer_count = count};
+    enum wt_code code = wt_simulate(&simulation, err);
+    progress_end(&progress);
+    return code;
+}
+
+/* Files as asked for, and run->metrics. */
+static enum wt_code simulate_with_outputs(struct run *run, struct wt_error *err)
+{
+    struct outputs_run outputs;
+    struct wt_timeline *about = run->launches->about;
+    run->launches->about = NULL;
+    WT_TRY(outputs_begin(&outputs, &run->options->outputs, about, false, err));
+    enum wt_code code = simulate(run, &outputs, err);
+    if (code == WT_OK)
+        code = outputs_finish(&outputs, NULL, &run->metrics, err);
+    outputs_clear(&outputs);
+    return code;
+}
+
+/* ---- Reporting ---- */
+
+static void print_extent(struct wt_json *json, const char *key, const int extent[3])
+{
+    wt_json_array(json, key);
+    for (int i = 0; i < 3; i++)
+        wt_json_int(json, NULL, extent[i]);
+    wt_json_close(json);
+}
+
+/* Lists, which may be as long as the grid, are left out. */
+static void print_duration(struct wt_json *json, const struct wt_workload_kernel *kernel)
+{
+    wt_json_object(json, "duration");
+    if (kernel->distribution == wt_distribution_find("list"))
+        wt_json_string(json, "distribution", "list");
+    else
+        wt_params_json(kernel->distribution->params, kernel->duration, json);
+    wt_json_close(json);
+}
+
+static void print_kernel(struct wt_json *json, const struct wt_workload_kernel *kernel)
+{
+    wt_json_object(json, NULL);
+    wt_json_string(json, "name", kernel->name);
+    print_extent(json, "grid", kernel->grid);
+    print_extent(json, "block", kernel->block);
+    wt_json_int(json, "registers", kernel->needs.registers_per_thread);
+    wt_json_int(json, "static_shared", kernel->needs.static_shared_bytes);
+    wt_json_int(json, "dynamic_shared", kernel->needs.dynamic_shared_bytes);
+    wt_json_int(json, "carveout_kb", kernel->needs.carveout_kb);
+    wt_json_int(json, "barriers", kernel->needs.barriers);
+    wt_json_int(json, "repeat", kernel->repeat);
+    print_duration(json, kernel);
+    wt_json_close(json);
+}
+
+static void print_json(const struct run *run)
+{
+    struct wt_json json = wt_json_begin(stdout, false);
+    wt_json_object(&json, NULL);
+    wt_json_string(&json, "workload", run->workload->path);
+    wt_json_string(&json, "title", run->workload->title);
+    wt_json_string(&json, "gpu", run->gpu->name);
+    wt_json_string(&json, "placement", run->policy ? run->policy->name : run->gpu->placement);
+    wt_json_int(&json, "seed", (int64_t)run->seed);
+    wt_json_bool(&json, "deterministic", run->options->deterministic);
+    wt_json_array(&json, "kernels");
+    for (size_t i = 0; i < run->workload->kernel_count; i++)
+        print_kernel(&json, &run->workload->kernels[i]);
+    wt_json_close(&json);
+    wt_metrics_json(&json, "metrics", run->metrics);
+    wt_json_close(&json);
+    wt_json_end(&json);
+}
+
+static enum wt_code carry_out(struct run *run, struct wt_error *err)
+{
+    WT_TRY(prepare(run, err));
+    WT_TRY(simulate_with_outputs(run, err));
+    if (run->options->common.json)
+        print_json(run);
+    else
+        wt_metrics_print(stdout, run->metrics);
+    return WT_OK;
+}
+
+static enum wt_code run_workload(int argc, char **argv, struct wt_error *err)
+{
+    struct options o = {0};
+    WT_TRY(parse_arguments(&argp, argc, argv, &o));
+    struct run run = {.options = &o};
+    enum wt_code code = carry_out(&run, err);
+    wt_metrics_free(run.metrics);
+    wt_launches_free(run.launches);
+    wt_gpu_free(run.gpu);
+    wt_workload_free(run.workload);
+    return code;
+}
+
+const struct command run_command = {
+    .name = "run", .summary = "simulate kernels described in a workload file", .run = run_workload};
