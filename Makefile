@@ -40,17 +40,19 @@ BENCH_SRC := $(wildcard tests/bench/*.c)
 SIM_OBJ := $(SIM_SRC:%.c=$(B)/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(B)/%.o)
 TEST_OBJ := $(TEST_SRC:%.c=$(B)/%.o)
+BENCH_OBJ := $(BENCH_SRC:%.c=$(B)/%.o)
 LIB := $(B)/libwavetail.a
 WAVETAIL := $(B)/wavetail
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup check bench demo gpu fuzz install clean FORCE
+.PHONY: all help setup check check-opt bench demo gpu fuzz install clean FORCE
 .DELETE_ON_ERROR:
+.SECONDARY: $(BENCH_OBJ)
 
 all: $(LIB) $(WAVETAIL) gpu ## build the library, the command and, where nvcc is, gpu_ref
 
 help: ## show this list
-	@awk -F':.*## ' '/^[a-z_-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F':.*## ' '/^[a-z_-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo "Options: CONF=release|debug|asan|ubsan  V=1 (show commands)  PREFIX=/usr/local  -j N"
 
 setup: ## install what the build needs (Debian packages)
@@ -87,6 +89,11 @@ $(B)/prefix: FORCE
 
 check: $(WAVETAIL) $(B)/wavetail-check ## run every test (SUITE=name for one suite)
 	$(Q)WAVETAIL=$(CURDIR)/$(WAVETAIL) $(if $(SUITE),CK_RUN_SUITE=$(SUITE)) $(B)/wavetail-check
+
+check-opt: ## check that -O0 and -O3 give the same bytes
+	$(Q)$(MAKE) --no-print-directory CONF=debug build/debug/wavetail
+	$(Q)$(MAKE) --no-print-directory CONF=release build/release/wavetail
+	$(Q)tests/optimisation.sh build/debug/wavetail build/release/wavetail
 
 bench: $(BENCH_SRC:tests/bench/%.c=$(B)/bench-%) ## compare speeds within one run
 	$(Q)for b in $^; do $$b || exit 1; done
@@ -155,4 +162,4 @@ install: $(WAVETAIL) $(LIB) ## install the command, library, headers and configs
 clean: ## remove everything built
 	rm -rf build
 
--include $(wildcard build/fuzz/*/*/*.d) $(SIM_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_OBJ:.o=.d)
+-include $(wildcard build/fuzz/*/*/*.d) $(SIM_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BENCH_OBJ:.o=.d)
