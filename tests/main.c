@@ -17,6 +17,9 @@ static Suite *(*const suites[])(void) = {
     sm_measured_suite,
     occupancy_suite,
     gpu_suite,
+    trace_suite,
+    clocks_suite,
+    topology_suite,
 };
 
 int main(void)

@@ -18,5 +18,8 @@ Suite *sm_random_suite(void);
 Suite *sm_measured_suite(void);
 Suite *occupancy_suite(void);
 Suite *gpu_suite(void);
+Suite *trace_suite(void);
+Suite *clocks_suite(void);
+Suite *topology_suite(void);
 
 #endif

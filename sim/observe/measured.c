@@ -5,7 +5,7 @@
 #include "gpu/gpu.h"
 
 static const double LONGEST_CYCLES = 9007199254740992.0; /* 2^53, see wt_from_cycles */
-static const wt_time SLACK = 16 * WT_CYCLE; /* an SM's starts and ends are read off one clock */
+static const wt_time SLACK = 16 * WT_CYCLE;              /* an SM's starts and ends are read off one clock */
 
 struct extent {
     double first, last;
@@ -36,8 +36,8 @@ static void add_launches(struct wt_timeline *timeline, const struct wt_trace *tr
     }
 }
 
-static void add_spans(struct wt_timeline *timeline, const struct wt_trace *trace, const struct wt_clocks *clocks,
-                      double first)
+static void add_spans(struct wt_timeline *timeline, const struct wt_trace *trace,
+                      const struct wt_clocks *clocks, double first)
 {
     for (size_t i = 0; i < trace->row_count; i++) {
         const struct wt_trace_row *row = &trace->rows[i];
@@ -59,7 +59,8 @@ enum wt_code wt_timeline_from_trace(const struct wt_trace *trace, const struct w
     *out = NULL;
     struct extent extent = find_extent(trace, clocks);
     if (!(extent.last - extent.first < LONGEST_CYCLES))
-        return wt_fail_at(err, trace->path, 0, "lasts longer than 2^53 cycles; its clocks or times cannot be right");
+        return wt_fail_at(err, trace->path, 0,
+                          "lasts longer than 2^53 cycles; its clocks or times cannot be right");
     struct wt_timeline *timeline = wt_timeline_new(trace->path, trace->device, trace->sm_count);
     timeline->clock_mhz = clocks->mhz;
     for (int sm = 0; sm < trace->sm_count; sm++)

@@ -11,20 +11,20 @@
  *   + PULL: each reading draws weakly to its middle (decides where the bounds leave room)
  *   + rate changes, as a random walk, and rate itself, as a normal variable.
  * Newton's method; the second derivatives form a band of five diagonals. */
-static const double KNOT_NS = 400;       /* readings closer than this share a knot */
-static const double NOISE_NS = 2;        /* skew inside a GPC and jitter between the two reads, standard deviation */
+static const double KNOT_NS = 400; /* readings closer than this share a knot */
+static const double NOISE_NS = 2; /* skew inside a GPC and jitter between the two reads, standard deviation */
 static const double OUTLIER = 1e-3;
 static const double PULL = 0.01;
-static const double RATE_SPREAD = 0.02;  /* of a domain's mean rate around the nominal one, relative */
-static const double RATE_WALK = 1e-4;    /* change of rate within sqrt(1 ns), relative: 0.3 % within 1 us */
+static const double RATE_SPREAD = 0.02; /* of a domain's mean rate around the nominal one, relative */
+static const double RATE_WALK = 1e-4;   /* change of rate within sqrt(1 ns), relative: 0.3 % within 1 us */
 enum { ROUNDS = 40 };
 
 struct problem {
     size_t knots, count;
-    double *at;              /* knots: clock / rate, ns */
-    size_t *left;            /* per reading: the knot before it */
-    double *weight;          /* of the knot after it */
-    double *low, *high;      /* bounds on z */
+    double *at;         /* knots: clock / rate, ns */
+    size_t *left;       /* per reading: the knot before it */
+    double *weight;     /* of the knot after it */
+    double *low, *high; /* bounds on z */
 };
 
 struct system { /* symmetric, five diagonals: main, first, second; all of length knots */
@@ -88,11 +88,13 @@ static void locate(struct problem *p, size_t reading, size_t *knot, double u)
 }
 
 /* Knots in the middle of runs of readings, and a first value for each. */
-static void place_knots(struct problem *p, const struct wt_reading *readings, double rate, double delay, double *z)
+static void place_knots(struct problem *p, const struct wt_reading *readings, double rate, double delay,
+                        double *z)
 {
     for (size_t begin = 0, end; begin < p->count; begin = end) {
         double sum = 0;
-        for (end = begin; end < p->count && readings[end].clock - readings[begin].clock <= KNOT_NS * rate; end++)
+        for (end = begin; end < p->count && readings[end].clock - readings[begin].clock <= KNOT_NS * rate;
+             end++)
             sum += wt_reading_clock(&readings[end], delay) / rate;
         p->at[p->knots] = sum / (double)(end - begin);
         if (p->knots > 0 && p->at[p->knots] < p->at[p->knots - 1] + 1)
@@ -101,7 +103,8 @@ static void place_knots(struct problem *p, const struct wt_reading *readings, do
     }
 }
 
-static void set_up(struct problem *p, const struct wt_reading *readings, size_t count, double rate, double delay, double *z)
+static void set_up(struct problem *p, const struct wt_reading *readings, size_t count, double rate,
+                   double delay, double *z)
 {
     size_t knot = 0;
     p->count = count;
@@ -270,11 +273,15 @@ static void optimise(const struct problem *p, double *z)
     free(room);
 }
 
-struct wt_clock_curve wt_clock_curve_fit(const struct wt_readings *readings, double cycles_per_ns, double delay)
+struct wt_clock_curve wt_clock_curve_fit(const struct wt_readings *readings, double cycles_per_ns,
+                                         double delay)
 {
     size_t count = readings->count;
     double *room = wt_alloc(5 * count, sizeof *room), *z = room;
-    struct problem p = {.at = room + count, .weight = room + 2 * count, .low = room + 3 * count, .high = room + 4 * count,
+    struct problem p = {.at = room + count,
+                        .weight = room + 2 * count,
+                        .low = room + 3 * count,
+                        .high = room + 4 * count,
                         .left = wt_alloc(count, sizeof *p.left)};
     set_up(&p, readings->at, count, cycles_per_ns, delay, z);
     optimise(&p, z);
@@ -315,12 +322,14 @@ double wt_clock_curve_time(const struct wt_clock_curve *curve, double clock)
     return curve->time_ns[low] + share * (curve->time_ns[high] - curve->time_ns[low]);
 }
 
-double wt_clock_curve_misfit(const struct wt_clock_curve *curve, const struct wt_readings *readings, double delay)
+double wt_clock_curve_misfit(const struct wt_clock_curve *curve, const struct wt_readings *readings,
+                             double delay)
 {
     double sum = 0;
     for (size_t i = 0; i < readings->count; i++) {
         const struct wt_reading *reading = &readings->at[i];
-        sum += reading_cost(reading->low, reading->high, wt_clock_curve_time(curve, wt_reading_clock(reading, delay)));
+        sum += reading_cost(reading->low, reading->high,
+                            wt_clock_curve_time(curve, wt_reading_clock(reading, delay)));
     }
     return sum;
 }

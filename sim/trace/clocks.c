@@ -8,8 +8,8 @@
 #include "trace/driver.h"
 
 enum {
-    SAMPLE = 100000,        /* rows that tell the step and the residuals */
-    READINGS = 1 << 14,     /* kept per domain */
+    SAMPLE = 100000,          /* rows that tell the step and the residuals */
+    READINGS = 1 << 14,       /* kept per domain */
     DELAY_READINGS = 1 << 11, /* per domain, for the read delay */
     DELAY_ROUNDS = 8
 };
@@ -112,7 +112,8 @@ static double rate_over_extents(const struct wt_trace *trace, int step_ns, doubl
 static enum wt_code first_rate(struct fit *fit, struct wt_error *err)
 {
     const struct wt_trace *trace = fit->trace;
-    double error, rate = rate_over_extents(trace, fit->clocks->step_ns, &error), stated = trace->clock_khz * 1e-6;
+    double error, rate = rate_over_extents(trace, fit->clocks->step_ns, &error),
+                  stated = trace->clock_khz * 1e-6;
     if (error > 0.01 && stated > 0)
         rate = stated;
     else if (error > 0.1 || !(rate > 1e-3 && rate < 100))
@@ -145,7 +146,8 @@ static void gather(struct fit *fit)
             clocks->base_clock[d] = trace->rows[i].clock_start;
     }
     for (size_t d = 0; d < domains; d++)
-        fit->domains[d].at = wt_alloc(2 * (rows[d] < READINGS ? rows[d] : READINGS), sizeof(struct wt_reading));
+        fit->domains[d].at =
+            wt_alloc(2 * (rows[d] < READINGS ? rows[d] : READINGS), sizeof(struct wt_reading));
     for (size_t i = 0; i < trace->row_count; i++) {
         int d = clocks->domain_of_sm[trace->rows[i].sm];
         size_t stride = (rows[d] + READINGS - 1) / READINGS;
@@ -227,7 +229,9 @@ static void mean_rate(struct fit *fit)
         const struct wt_clock_curve *curve = &clocks->curves[d];
         double span = curve->time_ns[curve->count - 1] - curve->time_ns[0];
         if (span > 0.5 * longest)
-            clocks->mhz_spread = fmax(clocks->mhz_spread, fabs((curve->clock[curve->count - 1] - curve->clock[0]) / span * 1e3 - clocks->mhz));
+            clocks->mhz_spread =
+                fmax(clocks->mhz_spread,
+                     fabs((curve->clock[curve->count - 1] - curve->clock[0]) / span * 1e3 - clocks->mhz));
     }
 }
 
@@ -239,11 +243,12 @@ static double clock_at_origin(const struct wt_clock_curve *curve)
 static void find_offsets(struct wt_clocks *clocks)
 {
     for (int d = 0; d < clocks->domain_count; d++)
-        clocks->offset_cycles[d] = (double)(clocks->base_clock[d] - clocks->base_clock[0]) + clock_at_origin(&clocks->curves[d]) -
-                                   clock_at_origin(&clocks->curves[0]);
+        clocks->offset_cycles[d] = (double)(clocks->base_clock[d] - clocks->base_clock[0]) +
+                                   clock_at_origin(&clocks->curves[d]) - clock_at_origin(&clocks->curves[0]);
 }
 
-static double row_time(const struct wt_clocks *clocks, const struct wt_trace_row *row, bool is_end, double delay)
+static double row_time(const struct wt_clocks *clocks, const struct wt_trace_row *row, bool is_end,
+                       double delay)
 {
     int d = clocks->domain_of_sm[row->sm];
     int64_t clock = (is_end ? row->clock_end : row->clock_start) - clocks->base_clock[d];
@@ -279,7 +284,8 @@ static void align(struct fit *fit)
     bound_readings(fit);
     clocks->read_delay_cycles = find_delay(fit);
     for (size_t d = 0; d < domains; d++)
-        clocks->curves[d] = wt_clock_curve_fit(&fit->domains[d], fit->cycles_per_ns, clocks->read_delay_cycles);
+        clocks->curves[d] =
+            wt_clock_curve_fit(&fit->domains[d], fit->cycles_per_ns, clocks->read_delay_cycles);
     mean_rate(fit);
     find_offsets(clocks);
     find_residuals(fit->trace, clocks);
@@ -292,16 +298,19 @@ static enum wt_code fit_both(const struct wt_trace *trace, struct wt_clocks *clo
 {
     struct fit fit = {.trace = trace, .clocks = clocks};
     WT_TRY(first_rate(&fit, err));
-    clocks->domain_count = wt_domains_find(trace, fit.cycles_per_ns * 1e6, clocks->step_ns, clocks->domain_of_sm);
+    clocks->domain_count =
+        wt_domains_find(trace, fit.cycles_per_ns * 1e6, clocks->step_ns, clocks->domain_of_sm);
     align(&fit);
     return WT_OK;
 }
 
-static enum wt_code fit_times_only(const struct wt_trace *trace, struct wt_clocks *clocks, struct wt_error *err)
+static enum wt_code fit_times_only(const struct wt_trace *trace, struct wt_clocks *clocks,
+                                   struct wt_error *err)
 {
     if (trace->clock_khz <= 0)
-        return wt_fail_at(err, trace->path, 0,
-                          "has times but no clocks and no clock rate; state it in a line '# clock_khz = ...'");
+        return wt_fail_at(
+            err, trace->path, 0,
+            "has times but no clocks and no clock rate; state it in a line '# clock_khz = ...'");
     clocks->mhz = trace->clock_khz * 1e-3;
     clocks->mhz_is_stated = true;
     for (int s = 0; s < trace->sm_count; s++)
@@ -309,8 +318,10 @@ static enum wt_code fit_times_only(const struct wt_trace *trace, struct wt_clock
     return WT_OK;
 }
 
-/* Clocks of several domains are usually further apart than a launch lasts: then no SM's stay overlaps another's. */
-static enum wt_code fit_clocks_only(const struct wt_trace *trace, struct wt_clocks *clocks, struct wt_error *err)
+/* Clocks of several domains are usually further apart than a launch lasts: then no SM's stay overlaps
+ * another's. */
+static enum wt_code fit_clocks_only(const struct wt_trace *trace, struct wt_clocks *clocks,
+                                    struct wt_error *err)
 {
     struct wt_trace_row *extents = sm_extents(trace);
     double low = INFINITY, high = -INFINITY, longest = 0;
@@ -324,9 +335,10 @@ static enum wt_code fit_clocks_only(const struct wt_trace *trace, struct wt_cloc
     }
     free(extents);
     if (high - low > longest)
-        return wt_fail_at(err, trace->path, 0,
-                          "has clocks of SMs that do not share a clock domain, and no times to align them by; capture "
-                          "time_start_ns and time_end_ns (globaltimer) too");
+        return wt_fail_at(
+            err, trace->path, 0,
+            "has clocks of SMs that do not share a clock domain, and no times to align them by; capture "
+            "time_start_ns and time_end_ns (globaltimer) too");
     clocks->domain_count = 1;
     clocks->offset_cycles = wt_alloc(1, sizeof *clocks->offset_cycles);
     clocks->base_clock = wt_alloc(1, sizeof *clocks->base_clock);
@@ -343,8 +355,8 @@ enum wt_code wt_clocks_fit(const struct wt_trace *trace, struct wt_clocks **out,
     clocks->domain_of_sm = wt_alloc((size_t)trace->sm_count, sizeof *clocks->domain_of_sm);
     clocks->time_origin_ns = earliest(trace);
     clocks->step_ns = trace->has_times ? find_step(trace) : 0;
-    clocks->ticks = (struct wt_ticks){
-        .origin_ns = clocks->time_origin_ns, .step_ns = clocks->step_ns > 0 ? clocks->step_ns : 1};
+    clocks->ticks = (struct wt_ticks){.origin_ns = clocks->time_origin_ns,
+                                      .step_ns = clocks->step_ns > 0 ? clocks->step_ns : 1};
     enum wt_code code = !trace->has_clocks ? fit_times_only(trace, clocks, err)
                         : trace->has_times ? fit_both(trace, clocks, err)
                                            : fit_clocks_only(trace, clocks, err);
@@ -375,7 +387,8 @@ static double aligned(const struct wt_clocks *clocks, const struct wt_trace_row 
         return row_time(clocks, row, is_end, 0) * clocks->mhz * 1e-3;
     if (clocks->domain_count > 0)
         return (double)((is_end ? row->clock_end : row->clock_start) - clocks->base_clock[0]);
-    return (double)((is_end ? row->time_end_ns : row->time_start_ns) - clocks->time_origin_ns) * clocks->mhz * 1e-3;
+    return (double)((is_end ? row->time_end_ns : row->time_start_ns) - clocks->time_origin_ns) * clocks->mhz *
+           1e-3;
 }
 
 double wt_clocks_start(const struct wt_clocks *clocks, const struct wt_trace_row *row)

@@ -7,8 +7,8 @@
 #include "core/mem.h"
 
 enum {
-    PER_SM = 64,     /* readings kept of an SM, from its first and last rows in time */
-    COMPARED = 16,   /* pairs of readings that decide, the closest in time */
+    PER_SM = 64,      /* readings kept of an SM, from its first and last rows in time */
+    COMPARED = 16,    /* pairs of readings that decide, the closest in time */
     NOISE_CYCLES = 40 /* delay between the two clock reads, skew inside a GPC, irregular steps */
 };
 static const double WANDER = 0.02; /* rates differ from the nominal one by up to this */
@@ -59,10 +59,12 @@ static struct sm_readings *gather(const struct wt_trace *trace, double cycles_pe
         size_t stride = (rows[row->sm] + PER_SM / 2 - 1) / (PER_SM / 2);
         if (seen[row->sm]++ % stride)
             continue;
-        sm->first[sm->count++] = (struct reading){
-            row->time_start_ns, (double)(row->clock_start - clock0) - cycles_per_ns * (double)(row->time_start_ns - time0)};
-        sm->first[sm->count++] = (struct reading){
-            row->time_end_ns, (double)(row->clock_end - clock0) - cycles_per_ns * (double)(row->time_end_ns - time0)};
+        sm->first[sm->count++] =
+            (struct reading){row->time_start_ns, (double)(row->clock_start - clock0) -
+                                                     cycles_per_ns * (double)(row->time_start_ns - time0)};
+        sm->first[sm->count++] =
+            (struct reading){row->time_end_ns, (double)(row->clock_end - clock0) -
+                                                   cycles_per_ns * (double)(row->time_end_ns - time0)};
     }
     for (int s = 0; s < trace->sm_count; s++)
         qsort(all[s].first, (size_t)all[s].count, sizeof *all[s].first, by_time);
@@ -76,7 +78,8 @@ static int neighbours(const struct sm_readings *a, const struct sm_readings *b, 
 {
     int count = 0, j = 0;
     for (int i = 0; i < a->count; i++) {
-        while (j + 1 < b->count && llabs(b->first[j + 1].time - a->first[i].time) <= llabs(b->first[j].time - a->first[i].time))
+        while (j + 1 < b->count &&
+               llabs(b->first[j + 1].time - a->first[i].time) <= llabs(b->first[j].time - a->first[i].time))
             j++;
         pairs[count++] = (struct pair){(double)llabs(b->first[j].time - a->first[i].time),
                                        fabs(b->first[j].offset - a->first[i].offset)};
@@ -90,7 +93,8 @@ static bool agree(const struct sm_readings *a, const struct sm_readings *b, doub
     struct pair pairs[2 * PER_SM];
     int count = neighbours(a, b, pairs), good = 0;
     for (int i = 0; i < count; i++)
-        good += pairs[i].difference <= cycles_per_ns * (step_ns + WANDER * pairs[i].distance_ns) + NOISE_CYCLES;
+        good +=
+            pairs[i].difference <= cycles_per_ns * (step_ns + WANDER * pairs[i].distance_ns) + NOISE_CYCLES;
     return good * 5 >= count * 4;
 }
 

@@ -1,7 +1,7 @@
-/* Readings of one clock domain within a window of 150 ns differ by known clock differences (a rate wrong by 3 % makes
- * 4 ns at most), so one offset must fit all their intervals. How far it does not is summed over windows; the phase
- * that makes least of it wins. Starts and ends are in windows of their own, since the delay between the two reads is
- * not known yet. */
+/* Readings of one clock domain within a window of 150 ns differ by known clock differences (a rate wrong by 3
+ * % makes 4 ns at most), so one offset must fit all their intervals. How far it does not is summed over
+ * windows; the phase that makes least of it wins. Starts and ends are in windows of their own, since the
+ * delay between the two reads is not known yet. */
 #include "trace/driver.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@ enum { WINDOW = 16, WINDOWS = 1000, COARSE = 50, FINE = 8 };
 static const double WINDOW_NS = 150;
 static const double OUTLIER_NS = 8; /* no reading counts for more */
 
-/* H200: 108 MHz would gain 250/27 = 9.25926 ns per cycle. The captures that last over 0.2 ms (chase_*, stream_*,
- * fma4_*, bar_*) put it 15.6 +- 0.4 ppm lower. */
+/* H200: 108 MHz would gain 250/27 = 9.25926 ns per cycle. The captures that last over 0.2 ms (chase_*,
+ * stream_*, fma4_*, bar_*) put it 15.6 +- 0.4 ppm lower. */
 static const double PERIOD_NS = 250.0 / 27 * (1 - 15.6e-6);
 static const double PERIOD_DOUBT = 8e-6; /* relative; fitted within this where the trace is long enough */
 
@@ -42,7 +42,8 @@ static void drop_small(struct windows *all)
         all->count--;
 }
 
-static void cut_windows(struct windows *all, const struct wt_readings *domain, bool is_end, double cycles_per_ns)
+static void cut_windows(struct windows *all, const struct wt_readings *domain, bool is_end,
+                        double cycles_per_ns)
 {
     struct window *window = NULL;
     for (size_t i = 0; i < domain->count; i++) {
@@ -70,8 +71,8 @@ static void thin_out(struct windows *all)
     all->count = kept;
 }
 
-/* Distance to the offset that the intervals admit best. Drops the highest low and the lowest high, in pairs, until the
- * rest meet: any offset between them is best. */
+/* Distance to the offset that the intervals admit best. Drops the highest low and the lowest high, in pairs,
+ * until the rest meet: any offset between them is best. */
 static double least_distance(const double low[], const double high[], int count)
 {
     double lows[WINDOW], highs[WINDOW], sum = 0, z = 0;
@@ -112,7 +113,8 @@ static double misfit(const struct windows *all, const struct wt_ticks *ticks)
     return sum;
 }
 
-/* The middle of the run of phases about as good as the best; -1 if that run is half of all, that is, undecided. */
+/* The middle of the run of phases about as good as the best; -1 if that run is half of all, that is,
+ * undecided. */
 static int decide(const double by_phase[COARSE])
 {
     int best = 0, before = 0, after = 0;
@@ -126,10 +128,10 @@ static int decide(const double by_phase[COARSE])
     return before + after >= COARSE / 2 ? -1 : (best + COARSE + (after - before) / 2) % COARSE;
 }
 
-/* Tries 2 * FINE + 1 variants around the best so far: the phase changes by `phase_step` from one to the next, the
- * period by `period_step` with the lag at `pivot_ns` after the origin unchanged. */
-static double refine(const struct windows *all, struct wt_ticks *ticks, double best, double phase_step, double period_step,
-                     double pivot_ns)
+/* Tries 2 * FINE + 1 variants around the best so far: the phase changes by `phase_step` from one to the next,
+ * the period by `period_step` with the lag at `pivot_ns` after the origin unchanged. */
+static double refine(const struct windows *all, struct wt_ticks *ticks, double best, double phase_step,
+                     double period_step, double pivot_ns)
 {
     struct wt_ticks centre = *ticks;
     for (int i = -FINE; i <= FINE; i++) {
@@ -164,7 +166,8 @@ static void search(const struct windows *all, struct wt_ticks *ticks)
     trial.period_ns = PERIOD_NS;
     extent(all, ticks->origin_ns, &first, &last);
     for (int i = 0; i < COARSE; i++) {
-        trial.phase_ns = fmod(PERIOD_NS * i / COARSE + 0.5 * (first + last), PERIOD_NS); /* lag in the middle */
+        trial.phase_ns =
+            fmod(PERIOD_NS * i / COARSE + 0.5 * (first + last), PERIOD_NS); /* lag in the middle */
         by_phase[i] = misfit(all, &trial);
     }
     int chosen = decide(by_phase);

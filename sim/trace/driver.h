@@ -5,8 +5,9 @@
 #include "trace/clock_curve.h"
 #include "trace/ticks.h"
 
-/* Sets the driving clock's period and phase in `ticks` when readings close in time agree clearly better with it than
- * without; otherwise leaves none. `domains`: readings per clock domain; their low and high are not used. */
+/* Sets the driving clock's period and phase in `ticks` when readings close in time agree clearly better with
+ * it than without; otherwise leaves none. `domains`: readings per clock domain; their low and high are not
+ * used. */
 void wt_ticks_find_driver(struct wt_ticks *ticks, const struct wt_readings *domains, int domain_count,
                           double cycles_per_ns);
 

@@ -180,8 +180,8 @@ static const struct key *find_key(const char *name, size_t length)
     return NULL;
 }
 
-static enum wt_code take_pair(struct wt_trace_reader *reader, struct wt_trace_launch *launch, struct span *text,
-                              struct wt_error *err)
+static enum wt_code take_pair(struct wt_trace_reader *reader, struct wt_trace_launch *launch,
+                              struct span *text, struct wt_error *err)
 {
     const char *path = reader->trace->path, *name = text->at;
     size_t length = key_length(text->at, text->end);
@@ -191,7 +191,8 @@ static enum wt_code take_pair(struct wt_trace_reader *reader, struct wt_trace_la
     text->at += length + 1;
     char *value = take_value(text);
     if (!value)
-        return wt_fail_at(err, path, launch->line, "the quote after %s= is not closed", wt_excerpt_of(name, length).text);
+        return wt_fail_at(err, path, launch->line, "the quote after %s= is not closed",
+                          wt_excerpt_of(name, length).text);
     const struct key *key = find_key(name, length);
     enum wt_code code = WT_OK;
     if (key && !set_key(launch, key, value))
@@ -206,24 +207,29 @@ static enum wt_code check_launch(struct wt_trace_reader *reader, const struct wt
 {
     const char *path = reader->trace->path;
     if ((long)launch->block[0] * launch->block[1] * launch->block[2] > 1024)
-        return wt_fail_at(err, path, launch->line, "block=%d,%d,%d has more than 1024 threads; correct the line",
-                          launch->block[0], launch->block[1], launch->block[2]);
+        return wt_fail_at(err, path, launch->line,
+                          "block=%d,%d,%d has more than 1024 threads; correct the line", launch->block[0],
+                          launch->block[1], launch->block[2]);
     if (launch->grid[1] > 65535 || launch->grid[2] > 65535)
-        return wt_fail_at(err, path, launch->line, "grid=%d,%d,%d: y and z go to 65535; correct the line", launch->grid[0],
-                          launch->grid[1], launch->grid[2]);
+        return wt_fail_at(err, path, launch->line, "grid=%d,%d,%d: y and z go to 65535; correct the line",
+                          launch->grid[0], launch->grid[1], launch->grid[2]);
     return WT_OK;
 }
 
-static enum wt_code launch_comment(struct wt_trace_reader *reader, struct span text, long line, struct wt_error *err)
+static enum wt_code launch_comment(struct wt_trace_reader *reader, struct span text, long line,
+                                   struct wt_error *err)
 {
     const char *path = reader->trace->path;
     char *end = NULL, number[24];
-    snprintf(number, sizeof number, "%.*s", (int)(text.end - text.at < 20 ? text.end - text.at : 20), text.at);
+    snprintf(number, sizeof number, "%.*s", (int)(text.end - text.at < 20 ? text.end - text.at : 20),
+             text.at);
     long value = strtol(number, &end, 10);
     if (end == number || *end != ':' || value < 0 || value > WT_TRACE_MAX_LAUNCH)
-        return wt_fail_at(err, path, line, "expected '# launch K: key=value ...' with K from 0 to %d", WT_TRACE_MAX_LAUNCH);
+        return wt_fail_at(err, path, line, "expected '# launch K: key=value ...' with K from 0 to %d",
+                          WT_TRACE_MAX_LAUNCH);
     if (wt_trace_find_launch(reader, value) >= 0)
-        return wt_fail_at(err, path, line, "launch %ld is described twice, or after its first row; remove this line", value);
+        return wt_fail_at(err, path, line,
+                          "launch %ld is described twice, or after its first row; remove this line", value);
     struct wt_trace_launch *launch = wt_trace_add_launch(reader, value, line);
     reader->launches_stated = true;
     text.at += end - number + 1;
@@ -232,20 +238,21 @@ static enum wt_code launch_comment(struct wt_trace_reader *reader, struct span t
     return check_launch(reader, launch, err);
 }
 
-static enum wt_code device_number(struct wt_trace_reader *reader, const char *key, const char *value, long line,
-                                  double low, double high, double *out, struct wt_error *err)
+static enum wt_code device_number(struct wt_trace_reader *reader, const char *key, const char *value,
+                                  long line, double low, double high, double *out, struct wt_error *err)
 {
     char *end = NULL;
     double number = strtod(value, &end);
     if (end == value || *end || !(number >= low && number <= high))
-        return wt_fail_at(err, reader->trace->path, line, "%s = %s is garbled or not from %g to %g; correct or remove the line",
-                          key, wt_excerpt_of(value, strlen(value)).text, low, high);
+        return wt_fail_at(err, reader->trace->path, line,
+                          "%s = %s is garbled or not from %g to %g; correct or remove the line", key,
+                          wt_excerpt_of(value, strlen(value)).text, low, high);
     *out = number;
     return WT_OK;
 }
 
-static enum wt_code set_device_key(struct wt_trace_reader *reader, const char *key, const char *value, long line,
-                                   struct wt_error *err)
+static enum wt_code set_device_key(struct wt_trace_reader *reader, const char *key, const char *value,
+                                   long line, struct wt_error *err)
 {
     struct wt_trace *trace = reader->trace;
     double number = 0;
@@ -253,7 +260,8 @@ static enum wt_code set_device_key(struct wt_trace_reader *reader, const char *k
         free(trace->device);
         trace->device = wt_strdup(value);
     } else if (!strcmp(key, "compute_capability")) {
-        if (sscanf(value, "%3d.%3d", &trace->cc_major, &trace->cc_minor) != 2 || trace->cc_major < 0 || trace->cc_minor < 0)
+        if (sscanf(value, "%3d.%3d", &trace->cc_major, &trace->cc_minor) != 2 || trace->cc_major < 0 ||
+            trace->cc_minor < 0)
             return wt_fail_at(err, trace->path, line, "compute_capability = %s: expected a number like 9.0",
                               wt_excerpt_of(value, strlen(value)).text);
     } else if (!strcmp(key, "sm_count")) {
@@ -269,7 +277,8 @@ static enum wt_code set_device_key(struct wt_trace_reader *reader, const char *k
     return WT_OK;
 }
 
-static enum wt_code device_comment(struct wt_trace_reader *reader, struct span text, long line, struct wt_error *err)
+static enum wt_code device_comment(struct wt_trace_reader *reader, struct span text, long line,
+                                   struct wt_error *err)
 {
     struct span key = text;
     while (key.at < key.end && is_key_byte(*key.at))
@@ -299,16 +308,18 @@ static bool skip_word(struct span *text, const char *word)
     return true;
 }
 
-enum wt_code wt_trace_comment(struct wt_trace_reader *reader, const struct wt_line *line, struct wt_error *err)
+enum wt_code wt_trace_comment(struct wt_trace_reader *reader, const struct wt_line *line,
+                              struct wt_error *err)
 {
     struct span text = {line->text + 1, line->text + line->length};
     skip_spaces(&text);
     trim_end(&text);
     if (skip_word(&text, "wavetail-trace")) {
         if (text.end - text.at != 1 || *text.at != '1')
-            return wt_fail_at(err, reader->trace->path, line->number,
-                              "trace format version '%s' is not known, only 1 is; use a newer wavetail or capture again",
-                              wt_excerpt_of(text.at, (size_t)(text.end - text.at)).text);
+            return wt_fail_at(
+                err, reader->trace->path, line->number,
+                "trace format version '%s' is not known, only 1 is; use a newer wavetail or capture again",
+                wt_excerpt_of(text.at, (size_t)(text.end - text.at)).text);
         return WT_OK;
     }
     struct span rest = text;
@@ -328,10 +339,12 @@ struct wt_trace_launch *wt_trace_add_launch(struct wt_trace_reader *reader, long
 {
     struct wt_trace *trace = reader->trace;
     size_t had = reader->number_capacity;
-    reader->index_of_number =
-        wt_grow(reader->index_of_number, &reader->number_capacity, (size_t)number + 1, sizeof *reader->index_of_number);
-    memset(reader->index_of_number + had, 0, (reader->number_capacity - had) * sizeof *reader->index_of_number);
-    trace->launches = wt_grow(trace->launches, &reader->launch_capacity, trace->launch_count + 1, sizeof *trace->launches);
+    reader->index_of_number = wt_grow(reader->index_of_number, &reader->number_capacity, (size_t)number + 1,
+                                      sizeof *reader->index_of_number);
+    memset(reader->index_of_number + had, 0,
+           (reader->number_capacity - had) * sizeof *reader->index_of_number);
+    trace->launches =
+        wt_grow(trace->launches, &reader->launch_capacity, trace->launch_count + 1, sizeof *trace->launches);
     struct wt_trace_launch *launch = &trace->launches[trace->launch_count++];
     *launch = (struct wt_trace_launch){
         .number = number, .line = line, .cluster = {1, 1, 1}, .registers_per_thread = -1, .carveout_kb = -1};

@@ -14,14 +14,15 @@ enum { INPUT_SIZE = 1 << 18, TEXT_SIZE = 2 * WT_LINE_MAX };
 
 struct wt_lines {
     char *name;
-    FILE *file; /* NULL when reading from memory */
+    FILE *file;           /* NULL when reading from memory */
     unsigned char *chunk; /* bytes as they are in the file; owned unless reading from memory */
     ZSTD_inBuffer input;
     bool input_ended;
     ZSTD_DStream *zstd; /* NULL: plain text */
     size_t frame_hint;  /* 0: between frames */
-    const char *damage; /* what zstd says of data it cannot decode; told once the lines before are handed out */
-    char *text;         /* decoded bytes; [begin, end) not yet handed out */
+    const char
+        *damage; /* what zstd says of data it cannot decode; told once the lines before are handed out */
+    char *text;  /* decoded bytes; [begin, end) not yet handed out */
     size_t begin, end;
     bool text_ended;
     long number;
@@ -45,6 +46,8 @@ static void decode_plain(struct wt_lines *lines)
 {
     size_t room = TEXT_SIZE - lines->end, have = lines->input.size - lines->input.pos;
     size_t count = room < have ? room : have;
+    if (count == 0)
+        return;
     memcpy(lines->text + lines->end, (const char *)lines->input.src + lines->input.pos, count);
     lines->input.pos += count;
     lines->end += count;
@@ -89,7 +92,8 @@ static enum wt_code check_frame(const struct wt_lines *lines, struct wt_error *e
         return WT_OK;
     if (lines->damage)
         return wt_fail_at(err, lines->name, lines->number + 1,
-                          "the zstd data are damaged here (%s); copy the file again from its source", lines->damage);
+                          "the zstd data are damaged here (%s); copy the file again from its source",
+                          lines->damage);
     if (lines->frame_hint != 0)
         return wt_fail_at(err, lines->name, lines->number + 1,
                           "the zstd frame is cut off here; copy the file again from its source");
@@ -106,7 +110,11 @@ static enum wt_code recognise(struct wt_lines *lines, struct wt_error *err)
     WT_TRY(refill_input(lines, err));
     if (lines->input.size == 0)
         return wt_fail_at(err, lines->name, 0, "is empty; a trace has a header line and a row per block");
-    if (starts_with(&lines->input, "\x1f\x8b", 2) || starts_with(&lines->input, "\xfd" "7zXZ", 5) ||
+    if (starts_with(&lines->input, "\x1f\x8b", 2) ||
+        starts_with(&lines->input,
+                    "\xfd"
+                    "7zXZ",
+                    5) ||
         starts_with(&lines->input, "BZh", 3) || starts_with(&lines->input, "PK\3\4", 4))
         return wt_fail_at(err, lines->name, 0, "is compressed, but not with zstd; decompress it first");
     if (starts_with(&lines->input, "\x28\xb5\x2f\xfd", 4)) {
@@ -174,9 +182,11 @@ enum wt_code wt_lines_next(struct wt_lines *lines, struct wt_line *line, bool *m
         return WT_OK;
     lines->number++;
     if (length > WT_LINE_MAX)
-        return wt_fail_at(err, lines->name, lines->number, "the line is longer than 1 MiB; this is not a trace");
+        return wt_fail_at(err, lines->name, lines->number,
+                          "the line is longer than 1 MiB; this is not a trace");
     if (memchr(text, '\0', length))
-        return wt_fail_at(err, lines->name, lines->number, "holds a NUL byte; this is not a text file, so not a trace");
+        return wt_fail_at(err, lines->name, lines->number,
+                          "holds a NUL byte; this is not a text file, so not a trace");
     lines->begin += length + (end != NULL);
     if (length > 0 && text[length - 1] == '\r')
         length--;

@@ -1,5 +1,5 @@
-/* The lines of a text file, plain or zstd-compressed (recognised by content), one at a time: memory does not grow
- * with the file. */
+/* The lines of a text file, plain or zstd-compressed (recognised by content), one at a time: memory does not
+ * grow with the file. */
 #ifndef WT_TRACE_LINES_H
 #define WT_TRACE_LINES_H
 

@@ -23,13 +23,14 @@ struct wt_excerpt {
 struct wt_excerpt wt_excerpt_of(const char *text, size_t length);
 
 /* Takes in a comment line (starts with '#'). Plain comments and unknown keys are ignored. */
-enum wt_code wt_trace_comment(struct wt_trace_reader *reader, const struct wt_line *line, struct wt_error *err);
+enum wt_code wt_trace_comment(struct wt_trace_reader *reader, const struct wt_line *line,
+                              struct wt_error *err);
 
 /* The launch's index, or -1. */
 long wt_trace_find_launch(const struct wt_trace_reader *reader, int64_t number);
 
-/* Adds a launch with everything "missing"; `number` in [0, WT_TRACE_MAX_LAUNCH], not there yet. The pointer is valid
- * until the next one is added. */
+/* Adds a launch with everything "missing"; `number` in [0, WT_TRACE_MAX_LAUNCH], not there yet. The pointer
+ * is valid until the next one is added. */
 struct wt_trace_launch *wt_trace_add_launch(struct wt_trace_reader *reader, long number, long line);
 
 /* Writes "# …" lines for the whole header to `stream`. */

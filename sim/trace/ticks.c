@@ -3,7 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FEW = 12 }; /* distinct stamps from which the common divisor is trusted alone: 2^-12 to be a multiple */
+enum {
+    FEW = 12
+}; /* distinct stamps from which the common divisor is trusted alone: 2^-12 to be a multiple */
 
 static int by_value(const void *left, const void *right)
 {
@@ -46,11 +48,11 @@ static size_t drop_equal(int64_t *stamps, size_t count)
     return kept;
 }
 
-/* Common divisors of the gaps between neighbours, from the 1st, 2nd, ... gap on: an outlier spoils those whose run
- * contains it, and the best of several runs survives. */
+/* Common divisors of the gaps between neighbours, from the 1st, 2nd, ... gap on: an outlier spoils those
+ * whose run contains it, and the best of several runs survives. */
 static int64_t divisor(const int64_t *stamps, size_t count)
 {
-    size_t allowed = count / 100, run = count > 400 ? 100 : count;
+    size_t allowed = count / 100, run = 2 * FEW;
     int64_t best = 1;
     for (size_t start = 0; start + 1 < count; start += run) {
         int64_t step = 0;

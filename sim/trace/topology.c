@@ -301,31 +301,41 @@ static bool side_by_side(const struct wave *wave, int sm)
     return true;
 }
 
+static void check_tpcs(struct wt_discovery *found, const struct wave *wave)
+{
+    const int16_t *domain = found->domain_of_sm;
+    found->tpc_pairs_together = 0;
+    for (int s = 0; s + 1 < found->sm_count; s += 2)
+        found->tpc_pairs_together +=
+            side_by_side(wave, s) && (found->domain_count == 0 || domain[s] == domain[s + 1]);
+}
+
+static void find_first_extra_sm(struct wt_discovery *found, const struct wave *wave,
+                                const struct visit *visits)
+{
+    for (int i = 0; i < found->visits && found->first_extra_sm < 0; i++)
+        if (visits[i].group == found->extra_group)
+            found->first_extra_sm = rank(&found->groups[found->extra_group], wave->sm[visits[i].position]);
+}
+
 static void find_groups(struct wt_discovery *found, const struct wt_trace *trace, int rounds)
 {
     struct wave wave = first_wave(trace, rounds);
     int groups = join_rotated(trace, &wave, split(trace, &wave));
     renumber(&wave, trace->sm_count, groups);
     struct visit *visits = groups <= WT_MAX_GROUPS ? list_visits(trace, &wave, groups) : NULL;
-    if (!visits) {
-        found->groups_missing =
-            wt_strdup("its first wave does not go from group to group; is it a plain launch?");
-    } else {
+    if (visits) {
         found->group_count = groups;
         found->rounds = rounds;
         found->visits = groups * rounds;
         list_groups(found, &wave);
         find_cycle(found, visits);
         find_gaps(found, visits);
-        if (found->extra_group >= 0)
-            found->first_extra_sm =
-                rank(&found->groups[found->extra_group],
-                     wave.sm[position(&wave, found->groups[found->extra_group].sms[0], 0)]);
-        found->tpc_pairs_together = 0;
-        for (int s = 0; s + 1 < trace->sm_count; s += 2)
-            found->tpc_pairs_together +=
-                side_by_side(&wave, s) &&
-                (found->domain_count == 0 || found->domain_of_sm[s] == found->domain_of_sm[s + 1]);
+        find_first_extra_sm(found, &wave, visits);
+        check_tpcs(found, &wave);
+    } else {
+        found->groups_missing =
+            wt_strdup("its first wave does not go from group to group; is it a plain launch?");
     }
     free(visits);
     free_wave(&wave);

@@ -1,5 +1,5 @@
-/* Reading the rows of a trace. Rows of plain numbers, nearly all, are parsed in place; whatever that finds odd goes
- * through libcsv, which also gives the messages. */
+/* Reading the rows of a trace. Rows of plain numbers, nearly all, are parsed in place; whatever that finds
+ * odd goes through libcsv, which also gives the messages. */
 #include "trace/trace.h"
 
 #include <csv.h>
@@ -13,7 +13,15 @@
 #include "trace/reader.h"
 
 enum column {
-    COL_LAUNCH, COL_BLOCK, COL_SM, COL_CLOCK_START, COL_CLOCK_END, COL_TIME_START, COL_TIME_END, COL_WORK, COL_SLOT,
+    COL_LAUNCH,
+    COL_BLOCK,
+    COL_SM,
+    COL_CLOCK_START,
+    COL_CLOCK_END,
+    COL_TIME_START,
+    COL_TIME_END,
+    COL_WORK,
+    COL_SLOT,
     COL_COUNT,
     COL_IGNORED = COL_COUNT
 };
@@ -80,8 +88,8 @@ static enum wt_code split(struct table *table, const struct wt_line *line, struc
                           "the quotes in this line do not match; close them or double the inner ones");
     }
     if (fields->count > MAX_COLUMNS)
-        return wt_fail_at(err, table->reader.trace->path, line->number, "has more than %d columns; this is not a trace",
-                          MAX_COLUMNS);
+        return wt_fail_at(err, table->reader.trace->path, line->number,
+                          "has more than %d columns; this is not a trace", MAX_COLUMNS);
     return WT_OK;
 }
 
@@ -93,7 +101,8 @@ static enum column column_named(const char *name)
     return COL_IGNORED;
 }
 
-static enum wt_code need_column(const struct table *table, enum column wanted, long line, struct wt_error *err)
+static enum wt_code need_column(const struct table *table, enum column wanted, long line,
+                                struct wt_error *err)
 {
     if (table->has[wanted])
         return WT_OK;
@@ -101,8 +110,9 @@ static enum wt_code need_column(const struct table *table, enum column wanted, l
     for (size_t i = 0; i < table->column_count; i++)
         names[i] = table->fields.text + table->fields.start[i];
     const char *near = wt_nearest(columns[wanted].name, names, table->column_count);
-    return wt_fail_at(err, table->reader.trace->path, line, "the header has no column '%s'%s%s%s; add it", columns[wanted].name,
-                      near ? " (is it '" : "", near ? wt_excerpt_of(near, strlen(near)).text : "", near ? "'?)" : "");
+    return wt_fail_at(err, table->reader.trace->path, line, "the header has no column '%s'%s%s%s; add it",
+                      columns[wanted].name, near ? " (is it '" : "",
+                      near ? wt_excerpt_of(near, strlen(near)).text : "", near ? "'?)" : "");
 }
 
 static enum wt_code check_columns(struct table *table, long line, struct wt_error *err)
@@ -140,14 +150,16 @@ static enum wt_code take_header(struct table *table, const struct wt_line *line,
         if (c == COL_IGNORED)
             continue;
         if (table->has[c])
-            return wt_fail_at(err, path, line->number, "the header has column '%s' twice; remove one", columns[c].name);
+            return wt_fail_at(err, path, line->number, "the header has column '%s' twice; remove one",
+                              columns[c].name);
         table->has[c] = true;
         known++;
     }
     if (known == 0)
-        return wt_fail_at(err, path, line->number,
-                          "expected the header 'launch,block,sm,clock_start,...', found '%s'; is this a wavetail trace?",
-                          wt_excerpt_of(line->text, line->length).text);
+        return wt_fail_at(
+            err, path, line->number,
+            "expected the header 'launch,block,sm,clock_start,...', found '%s'; is this a wavetail trace?",
+            wt_excerpt_of(line->text, line->length).text);
     table->has_header = true;
     return check_columns(table, line->number, err);
 }
@@ -176,19 +188,20 @@ static bool parse_plain(const struct table *table, const struct wt_line *line, i
     return p == end;
 }
 
-static enum wt_code parse_field(const struct table *table, enum column c, const char *text, long line, int64_t *value,
-                                struct wt_error *err)
+static enum wt_code parse_field(const struct table *table, enum column c, const char *text, long line,
+                                int64_t *value, struct wt_error *err)
 {
     char *end = NULL;
     errno = 0;
     long long number = strtoll(text, &end, 10);
     const char *path = table->reader.trace->path;
     if (end == text || *end)
-        return wt_fail_at(err, path, line, "%s '%s' is not a whole number; correct or remove the row", columns[c].name,
-                          wt_excerpt_of(text, strlen(text)).text);
+        return wt_fail_at(err, path, line, "%s '%s' is not a whole number; correct or remove the row",
+                          columns[c].name, wt_excerpt_of(text, strlen(text)).text);
     if (errno || number < columns[c].low || number > columns[c].high)
-        return wt_fail_at(err, path, line, "%s %s is not from %lld to %lld; correct or remove the row", columns[c].name,
-                          wt_excerpt_of(text, strlen(text)).text, (long long)columns[c].low, (long long)columns[c].high);
+        return wt_fail_at(err, path, line, "%s %s is not from %lld to %lld; correct or remove the row",
+                          columns[c].name, wt_excerpt_of(text, strlen(text)).text, (long long)columns[c].low,
+                          (long long)columns[c].high);
     *value = number;
     return WT_OK;
 }
@@ -216,24 +229,28 @@ static enum wt_code launch_of_row(struct wt_trace_reader *reader, int64_t number
     if (*launch >= 0)
         return WT_OK;
     if (reader->launches_stated)
-        return wt_fail_at(err, reader->trace->path, line, "no line '# launch %lld: ...' describes this row's launch; add it",
+        return wt_fail_at(err, reader->trace->path, line,
+                          "no line '# launch %lld: ...' describes this row's launch; add it",
                           (long long)number);
     wt_trace_add_launch(reader, (long)number, 0);
     *launch = (long)reader->trace->launch_count - 1;
     return WT_OK;
 }
 
-static enum wt_code check_row(const struct wt_trace *trace, const int64_t v[], const struct wt_trace_launch *launch,
-                              long line, struct wt_error *err)
+static enum wt_code check_row(const struct wt_trace *trace, const int64_t v[],
+                              const struct wt_trace_launch *launch, long line, struct wt_error *err)
 {
     if (v[COL_CLOCK_END] < v[COL_CLOCK_START] || v[COL_TIME_END] < v[COL_TIME_START])
-        return wt_fail_at(err, trace->path, line, "the block ends before it starts; correct or remove the row");
+        return wt_fail_at(err, trace->path, line,
+                          "the block ends before it starts; correct or remove the row");
     if (launch->grid[0] > 0 && (uint64_t)v[COL_BLOCK] >= wt_trace_grid_blocks(launch))
-        return wt_fail_at(err, trace->path, line, "block %lld is outside the grid of %llu blocks (line %ld); correct either",
-                          (long long)v[COL_BLOCK], (unsigned long long)wt_trace_grid_blocks(launch), launch->line);
+        return wt_fail_at(err, trace->path, line,
+                          "block %lld is outside the grid of %llu blocks (line %ld); correct either",
+                          (long long)v[COL_BLOCK], (unsigned long long)wt_trace_grid_blocks(launch),
+                          launch->line);
     if (trace->sm_count > 0 && v[COL_SM] >= trace->sm_count)
-        return wt_fail_at(err, trace->path, line, "sm %lld, but sm_count = %d; correct either", (long long)v[COL_SM],
-                          trace->sm_count);
+        return wt_fail_at(err, trace->path, line, "sm %lld, but sm_count = %d; correct either",
+                          (long long)v[COL_SM], trace->sm_count);
     return WT_OK;
 }
 
@@ -249,11 +266,17 @@ static enum wt_code take_row(struct table *table, const struct wt_line *line, st
     WT_TRY(check_row(trace, v, &trace->launches[launch], line->number, err));
     if (trace->row_count == reader->row_capacity)
         trace->rows = wt_grow(trace->rows, &reader->row_capacity, trace->row_count + 1, sizeof *trace->rows);
-    trace->rows[trace->row_count++] = (struct wt_trace_row){
-        .block = (uint64_t)v[COL_BLOCK], .clock_start = v[COL_CLOCK_START], .clock_end = v[COL_CLOCK_END],
-        .time_start_ns = v[COL_TIME_START], .time_end_ns = v[COL_TIME_END], .work = v[COL_WORK],
-        .launch = (uint32_t)launch, .line = line->number > UINT32_MAX ? UINT32_MAX : (uint32_t)line->number,
-        .sm = (uint16_t)v[COL_SM], .warp_slot = (int16_t)v[COL_SLOT]};
+    trace->rows[trace->row_count++] =
+        (struct wt_trace_row){.block = (uint64_t)v[COL_BLOCK],
+                              .clock_start = v[COL_CLOCK_START],
+                              .clock_end = v[COL_CLOCK_END],
+                              .time_start_ns = v[COL_TIME_START],
+                              .time_end_ns = v[COL_TIME_END],
+                              .work = v[COL_WORK],
+                              .launch = (uint32_t)launch,
+                              .line = line->number > UINT32_MAX ? UINT32_MAX : (uint32_t)line->number,
+                              .sm = (uint16_t)v[COL_SM],
+                              .warp_slot = (int16_t)v[COL_SLOT]};
     trace->launches[launch].row_count++;
     return WT_OK;
 }
@@ -318,11 +341,13 @@ static enum wt_code check_duplicates(const struct wt_trace *trace, struct wt_err
         const struct wt_trace_row *a = &trace->rows[i - 1], *b = &trace->rows[i];
         if (a->launch != b->launch || a->block != b->block || trace->launches[a->launch].tasks > 0)
             continue;
-        uint32_t first = a->line < b->line ? a->line : b->line, second = a->line < b->line ? b->line : a->line;
-        return wt_fail_at(err, trace->path, second,
-                          "block %llu of launch %ld is on line %u already; remove one, or if blocks take several tasks "
-                          "say tasks=N in a '# launch' line",
-                          (unsigned long long)b->block, trace->launches[a->launch].number, first);
+        uint32_t first = a->line < b->line ? a->line : b->line,
+                 second = a->line < b->line ? b->line : a->line;
+        return wt_fail_at(
+            err, trace->path, second,
+            "block %llu of launch %ld is on line %u already; remove one, or if blocks take several tasks "
+            "say tasks=N in a '# launch' line",
+            (unsigned long long)b->block, trace->launches[a->launch].number, first);
     }
     return WT_OK;
 }
@@ -340,7 +365,8 @@ static enum wt_code complete(struct wt_trace_reader *reader, struct wt_error *er
         if (!last || launch->grid[0] > 0)
             continue;
         if (row->block >= INT32_MAX)
-            return wt_fail_at(err, trace->path, row->line, "block %llu is beyond any grid's x size; state grid=X,Y,Z",
+            return wt_fail_at(err, trace->path, row->line,
+                              "block %llu is beyond any grid's x size; state grid=X,Y,Z",
                               (unsigned long long)row->block);
         launch->grid[0] = (int)row->block + 1;
         launch->grid[1] = launch->grid[2] = 1;
@@ -348,8 +374,8 @@ static enum wt_code complete(struct wt_trace_reader *reader, struct wt_error *er
     if (!reader->sm_count_stated)
         trace->sm_count = highest_sm + 1;
     else if (highest_sm >= trace->sm_count)
-        return wt_fail_at(err, trace->path, 0, "has rows of sm %d, but sm_count = %d; correct either", highest_sm,
-                          trace->sm_count);
+        return wt_fail_at(err, trace->path, 0, "has rows of sm %d, but sm_count = %d; correct either",
+                          highest_sm, trace->sm_count);
     for (size_t i = 0; i < trace->launch_count; i++)
         if (trace->launches[i].grid[0] == 0)
             trace->launches[i].grid[0] = trace->launches[i].grid[1] = trace->launches[i].grid[2] = 1;
@@ -360,7 +386,8 @@ static enum wt_code finish(struct table *table, struct wt_error *err)
 {
     struct wt_trace *trace = table->reader.trace;
     if (!table->has_header)
-        return wt_fail_at(err, trace->path, 0, "has no header line 'launch,block,sm,...'; this is not a complete trace");
+        return wt_fail_at(err, trace->path, 0,
+                          "has no header line 'launch,block,sm,...'; this is not a complete trace");
     if (trace->row_count == 0)
         return wt_fail_at(err, trace->path, 0, "has no rows; capture again");
     sort_rows(trace);
@@ -368,7 +395,8 @@ static enum wt_code finish(struct table *table, struct wt_error *err)
     return complete(&table->reader, err);
 }
 
-static enum wt_code read_all(const char *name, struct wt_lines *lines, struct wt_trace **out, struct wt_error *err)
+static enum wt_code read_all(const char *name, struct wt_lines *lines, struct wt_trace **out,
+                             struct wt_error *err)
 {
     struct table *table = wt_alloc(1, sizeof *table);
     struct wt_trace *trace = wt_alloc(1, sizeof *trace);

@@ -1,10 +1,10 @@
 /* A captured trace in memory (file format version 1; plain or zstd, recognised by content).
  *
- * The file: comment lines "# wavetail-trace 1", "# key = value" (the device) and "# launch K: key=value …" (one per
- * launch; a value with spaces or quotes is "quoted", inner quotes doubled), then a CSV header and a row per block.
- * Columns are found by name, in any order: block, sm, and clock_start with clock_end or time_start_ns with
- * time_end_ns (or all four); launch, work and warp_slot may be missing. Unknown keys and columns are ignored; rows
- * may come in any order; comment lines may be missing altogether. */
+ * The file: comment lines "# wavetail-trace 1", "# key = value" (the device) and "# launch K: key=value …"
+ * (one per launch; a value with spaces or quotes is "quoted", inner quotes doubled), then a CSV header and a
+ * row per block. Columns are found by name, in any order: block, sm, and clock_start with clock_end or
+ * time_start_ns with time_end_ns (or all four); launch, work and warp_slot may be missing. Unknown keys and
+ * columns are ignored; rows may come in any order; comment lines may be missing altogether. */
 #ifndef WT_TRACE_TRACE_H
 #define WT_TRACE_TRACE_H
 
@@ -18,12 +18,13 @@ enum { WT_TRACE_MAX_LAUNCH = (1 << 20) - 1 }; /* highest launch number */
 
 /* A "# launch K: …" line. Missing keys take the value given here. */
 struct wt_trace_launch {
-    long number;          /* K, as rows refer to it */
-    char *name;           /* "" when missing */
-    char *kernel;         /* "" when missing */
-    char *work;           /* how work was given out, e.g. "const:20000"; "" when missing */
-    int grid[3], block[3], cluster[3]; /* when missing: grid highest block + 1 (x only); block 0,0,0; cluster 1,1,1 */
-    int registers_per_thread;          /* -1 when missing */
+    long number;  /* K, as rows refer to it */
+    char *name;   /* "" when missing */
+    char *kernel; /* "" when missing */
+    char *work;   /* how work was given out, e.g. "const:20000"; "" when missing */
+    int grid[3], block[3],
+        cluster[3];           /* when missing: grid highest block + 1 (x only); block 0,0,0; cluster 1,1,1 */
+    int registers_per_thread; /* -1 when missing */
     int static_shared_bytes, dynamic_shared_bytes; /* 0 */
     int carveout_kb;      /* preferred configuration (key carveout_kb); -1 when missing */
     int stream, priority; /* 0 */
@@ -35,10 +36,10 @@ struct wt_trace_launch {
     size_t row_count;     /* may be 0, or less than the grid (an incomplete capture) */
 };
 
-/* One row: a block (or, in a persistent launch, a task and the block that ran it). Absent columns are 0; see the
- * trace's has_* fields. Clocks, times and work are within ±2^62, ends are never before starts. */
+/* One row: a block (or, in a persistent launch, a task and the block that ran it). Absent columns are 0; see
+ * the trace's has_* fields. Clocks, times and work are within ±2^62, ends are never before starts. */
 struct wt_trace_row {
-    uint64_t block; /* linear index, below the launch's grid */
+    uint64_t block;                     /* linear index, below the launch's grid */
     int64_t clock_start, clock_end;     /* clock64 of the block's SM, cycles */
     int64_t time_start_ns, time_end_ns; /* globaltimer */
     int64_t work;
@@ -50,16 +51,17 @@ struct wt_trace_row {
 
 struct wt_trace {
     char *path;
-    char *device;           /* "" when missing */
-    int cc_major, cc_minor; /* 0 when missing */
-    int sm_count;           /* stated, or highest SM + 1 */
-    double clock_khz;       /* stated; 0 when missing */
+    char *device;            /* "" when missing */
+    int cc_major, cc_minor;  /* 0 when missing */
+    int sm_count;            /* stated, or highest SM + 1 */
+    double clock_khz;        /* stated; 0 when missing */
     int globaltimer_step_ns; /* stated; 0 when missing */
     bool has_clocks, has_times, has_work, has_warp_slots;
     struct wt_trace_launch *launches;
     size_t launch_count;
-    struct wt_trace_row *rows; /* sorted by (launch, block, start); a block occurs once unless its launch has tasks */
-    size_t row_count;          /* >= 1 */
+    struct wt_trace_row
+        *rows;        /* sorted by (launch, block, start); a block occurs once unless its launch has tasks */
+    size_t row_count; /* >= 1 */
 };
 
 /* Streams the file in. On failure *out is NULL and `err` has "FILE:LINE: what, and what to do". */
@@ -70,8 +72,8 @@ enum wt_code wt_trace_read_memory(const char *name, const void *data, size_t siz
                                   struct wt_error *err);
 void wt_trace_free(struct wt_trace *trace);
 
-/* Writes the trace as a file of version 1; zstd-compressed when the name ends in ".zst". Reading it gives the same
- * trace. */
+/* Writes the trace as a file of version 1; zstd-compressed when the name ends in ".zst". Reading it gives the
+ * same trace. */
 enum wt_code wt_trace_write(const char *path, const struct wt_trace *trace, struct wt_error *err);
 
 /* Number of blocks in the launch's grid. */

@@ -54,7 +54,8 @@ static void print_columns(FILE *stream, const struct wt_trace *trace)
 
 static void print_row(FILE *stream, const struct wt_trace *trace, const struct wt_trace_row *row)
 {
-    fprintf(stream, "%ld,%llu,%u", trace->launches[row->launch].number, (unsigned long long)row->block, row->sm);
+    fprintf(stream, "%ld,%llu,%u", trace->launches[row->launch].number, (unsigned long long)row->block,
+            row->sm);
     if (trace->has_clocks)
         fprintf(stream, ",%lld,%lld", (long long)row->clock_start, (long long)row->clock_end);
     if (trace->has_times)
@@ -79,7 +80,8 @@ static bool print_compressed(FILE *file, const struct wt_trace *trace)
 {
     struct sink sink = {file, ZSTD_createCStream()};
     ZSTD_CCtx_setParameter(sink.zstd, ZSTD_c_checksumFlag, 1);
-    FILE *stream = fopencookie(&sink, "w", (cookie_io_functions_t){.write = write_compressed, .close = end_frame});
+    FILE *stream =
+        fopencookie(&sink, "w", (cookie_io_functions_t){.write = write_compressed, .close = end_frame});
     print_trace(stream, trace);
     bool good = !ferror(stream);
     good &= fclose(stream) == 0;
