@@ -6,6 +6,7 @@ static Suite *(*const suites[])(void) = {
     core_suite,
     cost_suite,
     workload_suite,
+    endqueue_suite,
     invariants_suite,
     cli_suite,
     timeline_suite,

@@ -8,6 +8,7 @@ Suite *core_suite(void);
 Suite *cli_suite(void);
 Suite *cost_suite(void);
 Suite *workload_suite(void);
+Suite *endqueue_suite(void);
 Suite *invariants_suite(void);
 Suite *timeline_suite(void);
 Suite *config_suite(void);

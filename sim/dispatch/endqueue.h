@@ -1,4 +1,8 @@
-/* The blocks that are running, by the time they end: a 4-ary heap whose size never exceeds the GPU's block slots.
+/* The blocks that are running, by the time they end: a calendar (Brown 1988, "Calendar queues") whose days are
+ * heaps. Ends of the present day, and overdue ones, lie in a heap; later ones in a ring of unsorted buckets, one a
+ * day, which becomes the heap when its day comes. The length of a day follows the rate of ends, so that a day has
+ * one or two; where many blocks end at once, the heap keeps the cost logarithmic.
+ *
  * Equal times come out by ascending id, so the order never depends on history. */
 #ifndef WT_DISPATCH_ENDQUEUE_H
 #define WT_DISPATCH_ENDQUEUE_H
@@ -13,9 +17,22 @@ struct wt_running {
     uint32_t id; /* sm * WT_MAX_SLOTS + slot */
 };
 
+struct wt_endqueue_entry; /* of a bucket's list */
+
 struct wt_endqueue {
-    struct wt_running *heap; /* owned; room for `capacity` */
-    size_t count, capacity;
+    size_t count;    /* blocks in the queue */
+    size_t capacity;
+    struct wt_running *heap; /* today's and overdue ends; never empty unless the queue is */
+    size_t heap_count;
+    struct wt_endqueue_entry *entries; /* `capacity` of them */
+    uint32_t free_entry;
+    uint32_t *buckets;  /* by day modulo the ring's size: first entry */
+    uint64_t *occupied; /* one bit per bucket */
+    uint64_t ring_mask; /* ring's size - 1 */
+    uint64_t today;     /* end >> day_shift, of the heap's latest */
+    int day_shift;
+    uint32_t pops;      /* since the day's length was last looked at */
+    wt_time looked_at;
 };
 
 /* Room for `capacity` blocks at once. */
