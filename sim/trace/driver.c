@@ -11,6 +11,9 @@
 
 enum { WINDOW = 16, WINDOWS = 1000, COARSE = 50, FINE = 8 };
 static const double WINDOW_NS = 150;
+/* What chance may do to a misfit, as a share of the range over all phases: between equally good phases, and
+ * between the best phase and no driving clock at all. */
+static const double EQUAL = 0.01, BETTER = 0.05, LEAST_MARGIN_NS = 0.5;
 static const double OUTLIER_NS = 8; /* no reading counts for more */
 
 /* H200: 108 MHz would gain 250/27 = 9.25926 ns per cycle. The captures that last over 0.2 ms (chase_*,
@@ -113,14 +116,19 @@ static double misfit(const struct windows *all, const struct wt_ticks *ticks)
     return sum;
 }
 
-/* The middle of the run of phases about as good as the best; -1 if that run is half of all, that is,
- * undecided. */
-static int decide(const double by_phase[COARSE])
+static int extreme(const double by_phase[COARSE], int sign)
 {
-    int best = 0, before = 0, after = 0;
+    int found = 0;
     for (int i = 1; i < COARSE; i++)
-        best = by_phase[i] < by_phase[best] ? i : best;
-    double good = by_phase[best] * 1.05 + 1;
+        found = sign * by_phase[i] > sign * by_phase[found] ? i : found;
+    return found;
+}
+
+/* The middle of the run of phases with a misfit of `good` at most, around the best; -1 if that run is half of
+ * all, that is, undecided. */
+static int decide(const double by_phase[COARSE], double good)
+{
+    int best = extreme(by_phase, -1), before = 0, after = 0;
     while (before < COARSE && by_phase[(best + COARSE - before - 1) % COARSE] <= good)
         before++;
     while (after < COARSE && by_phase[(best + after + 1) % COARSE] <= good)
@@ -170,7 +178,8 @@ static void search(const struct windows *all, struct wt_ticks *ticks)
             fmod(PERIOD_NS * i / COARSE + 0.5 * (first + last), PERIOD_NS); /* lag in the middle */
         by_phase[i] = misfit(all, &trial);
     }
-    int chosen = decide(by_phase);
+    double least = by_phase[extreme(by_phase, -1)], range = by_phase[extreme(by_phase, 1)] - least;
+    int chosen = decide(by_phase, least + EQUAL * range + LEAST_MARGIN_NS);
     if (chosen < 0)
         return;
     trial.phase_ns = fmod(PERIOD_NS * chosen / COARSE + 0.5 * (first + last), PERIOD_NS);
@@ -178,7 +187,7 @@ static void search(const struct windows *all, struct wt_ticks *ticks)
     if ((last - first) * PERIOD_DOUBT > 0.5)
         best = refine(all, &trial, best, 0, PERIOD_NS * PERIOD_DOUBT / FINE, 0.5 * (first + last));
     best = refine(all, &trial, best, PERIOD_NS / COARSE / FINE, 0, 0);
-    if (best < 0.9 * without - 2)
+    if (best < without - BETTER * range - LEAST_MARGIN_NS)
         *ticks = trial;
 }
 
