@@ -88,7 +88,7 @@ $(B)/prefix: FORCE
 	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' > $@
 
 check: $(WAVETAIL) $(B)/wavetail-check ## run every test (SUITE=name for one suite)
-	$(Q)WAVETAIL=$(CURDIR)/$(WAVETAIL) $(if $(SUITE),CK_RUN_SUITE=$(SUITE)) $(B)/wavetail-check
+	$(Q)LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 WAVETAIL=$(CURDIR)/$(WAVETAIL) $(if $(SUITE),CK_RUN_SUITE=$(SUITE)) $(B)/wavetail-check
 
 check-opt: ## check that -O0 and -O3 give the same bytes
 	$(Q)$(MAKE) --no-print-directory CONF=debug build/debug/wavetail

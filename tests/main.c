@@ -13,6 +13,7 @@ static Suite *(*const suites[])(void) = {
     config_suite,
     metrics_suite,
     exports_suite,
+    picture_suite,
     sm_suite,
     sm_random_suite,
     sm_measured_suite,

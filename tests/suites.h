@@ -14,6 +14,7 @@ Suite *timeline_suite(void);
 Suite *config_suite(void);
 Suite *metrics_suite(void);
 Suite *exports_suite(void);
+Suite *picture_suite(void);
 Suite *sm_suite(void);
 Suite *sm_random_suite(void);
 Suite *sm_measured_suite(void);

@@ -168,3 +168,23 @@ enum wt_code wt_gpu_find(const char *name, char **path, struct wt_error *err)
     free(near);
     return code;
 }
+
+struct wt_gpu *wt_gpu_of_device(const char *device)
+{
+    char **names;
+    size_t count;
+    struct wt_gpu *found = NULL;
+    if (wt_gpu_list(false, &names, &count, NULL) != WT_OK)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct wt_gpu *gpu = NULL;
+        if (!found && wt_gpu_load(names[i], &gpu, NULL) == WT_OK && !strcmp(gpu->name, device)) {
+            found = gpu;
+            gpu = NULL;
+        }
+        wt_gpu_free(gpu);
+        free(names[i]);
+    }
+    free(names);
+    return found;
+}

@@ -119,6 +119,9 @@ enum wt_code wt_gpu_parse(const char *text, size_t size, const char *path, struc
 /* Whether wt_gpu_load takes the text for a path rather than a name. */
 bool wt_gpu_is_path(const char *name_or_path);
 
+/* The GPU whose `name` is a device's own (e.g. a trace's "NVIDIA H200"), owned by the caller; NULL: none is known. */
+struct wt_gpu *wt_gpu_of_device(const char *device);
+
 /* NULL is allowed. */
 void wt_gpu_free(struct wt_gpu *gpu);
 

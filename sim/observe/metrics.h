@@ -36,7 +36,7 @@ struct wt_busy {
 
 /* One launch, or everything. Fractions are 0 when the makespan is 0. */
 struct wt_metrics_part {
-    uint64_t blocks;
+    uint64_t blocks;     /* that ran; a persistent block's tasks count one each */
     wt_time begin, end;  /* first start, last end; their difference is the makespan */
     int blocks_per_sm;   /* theoretical occupancy; 0 = unknown, or launches differ */
     double theoretical_occupancy; /* resident warps at blocks_per_sm / the SM's limit; NaN = unknown */
@@ -44,7 +44,7 @@ struct wt_metrics_part {
     double occupancy_active;  /* over the time in which each SM holds a block (sm__warps_active.avg.pct_of_peak_sustained_active) */
     double occupancy_elapsed; /* over all SMs and the whole makespan (…pct_of_peak_sustained_elapsed) */
     double mean_resident_blocks; /* whole GPU, over the makespan */
-    double waves;             /* blocks / (SMs * blocks_per_sm); NaN when that is unknown */
+    double waves;             /* grid blocks / (SMs * blocks_per_sm); NaN when that is unknown */
     double blocks_per_cycle;  /* blocks / makespan */
     struct wt_durations duration;
     struct wt_busy busy;

@@ -149,7 +149,8 @@ static void count(struct part *part, const struct wt_block_run *run, uint64_t wa
 static struct part *new_part(const struct wt_timeline *about, int blocks_per_sm)
 {
     struct part *part = wt_alloc(1, sizeof *part);
-    size_t resident = (size_t)about->sm_count * (size_t)(blocks_per_sm ? blocks_per_sm : WT_MAX_SLOTS), room = 64;
+    bool known = blocks_per_sm > 0 && blocks_per_sm <= WT_MAX_SLOTS;
+    size_t resident = (size_t)about->sm_count * (size_t)(known ? blocks_per_sm : WT_MAX_SLOTS), room = 64;
     while (room < 2 * resident)
         room *= 2;
     part->tally = wt_tally_new();

@@ -15,7 +15,7 @@
 
 /* Process and thread ids: 0 means the idle task to the viewer, and a thread whose id is its process's is shown as
  * the main thread. */
-enum { PIDS_PER_TIMELINE = 100000, TIDS_PER_PROCESS = 1000 };
+enum { PIDS_PER_TIMELINE = 2000, TIDS_PER_PROCESS = 1 << 16 };
 
 struct writer {
     FILE *stream;

@@ -137,7 +137,8 @@ static enum wt_code write_pdf(const struct wt_export *what, FILE *stream, struct
     struct output output = {0};
     wt_picture_plan(&picture, what, false);
     cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(keep, &output, picture.width, picture.height);
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, picture.title);
+    char title[WT_PRINTABLE];
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, wt_printable(title, picture.title));
     cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z"); /* not today's */
     enum wt_code code = finish(surface, draw(surface, &picture), err);
     write_out(&output, stream);

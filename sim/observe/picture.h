@@ -117,6 +117,10 @@ extern const struct wt_colour wt_ink, wt_grey, wt_faint, wt_accent, wt_measured,
 double wt_luminance(struct wt_colour colour);
 void wt_set_colour(cairo_t *cr, struct wt_colour colour, double alpha);
 void wt_set_font(cairo_t *cr, double size, bool bold);
+/* Copies at most WT_PICTURE_LINE bytes of `text` to `clean` (WT_PRINTABLE bytes) and returns it; what is not UTF-8 or
+ * not printable becomes '?'. The text functions below do so themselves. */
+enum { WT_PRINTABLE = WT_PICTURE_LINE + 8 };
+const char *wt_printable(char *clean, const char *text);
 double wt_text_width(cairo_t *cr, const char *text);
 /* Draws with the baseline at y; `align` 0 = x is the left end, 0.5 = the middle, 1 = the right end. */
 void wt_text(cairo_t *cr, double x, double y, double align, const char *text);

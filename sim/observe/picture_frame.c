@@ -271,6 +271,12 @@ static void line_entry(struct legend *legend, struct wt_colour colour, bool dash
     end_entry(legend, 2 * SWATCH, text);
 }
 
+static void note(struct legend *legend, const char *text)
+{
+    if (begin_entry(legend, -6, text))
+        end_entry(legend, -6, text);
+}
+
 /* The fuller the darker. */
 static void density_entry(struct legend *legend, size_t launch, const char *text)
 {
@@ -285,7 +291,7 @@ static void density_entry(struct legend *legend, size_t launch, const char *text
     end_entry(legend, 2 * SWATCH, text);
 }
 
-static void launch_entries(struct legend *legend, const struct wt_picture_side *side)
+static void launch_entries(struct legend *legend, const struct wt_picture *picture, const struct wt_picture_side *side)
 {
     const struct wt_timeline *timeline = side->timeline;
     bool averaged = side->detail == WT_AVERAGED;
@@ -300,6 +306,8 @@ static void launch_entries(struct legend *legend, const struct wt_picture_side *
         snprintf(text, sizeof text, "%ld %.40s", timeline->launches[i].number, timeline->launches[i].name);
         entry(legend, i, text);
     }
+    if (averaged)
+        note(legend, picture->curve_in_warps ? "(darker: more of the SM's warps)" : "(darker: more of the SM's slots)");
 }
 
 static void draw_legend(cairo_t *cr, const struct wt_picture *picture)
@@ -311,7 +319,7 @@ static void draw_legend(cairo_t *cr, const struct wt_picture *picture)
         line_entry(&legend, wt_measured, false, "measured");
         line_entry(&legend, wt_predicted, true, "predicted");
     }
-    launch_entries(&legend, &picture->sides[0]);
+    launch_entries(&legend, picture, &picture->sides[0]);
     free_entry(&legend);
     tail_entry(&legend);
 }

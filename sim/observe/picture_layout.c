@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "gpu/gpu.h"
 #include "observe/picture.h"
 
 enum {
@@ -27,7 +28,7 @@ static int most_blocks_per_sm(const struct wt_timeline *timeline)
     for (size_t i = 0; i < timeline->launch_count; i++)
         if (timeline->launches[i].blocks_per_sm > most)
             most = timeline->launches[i].blocks_per_sm;
-    return most;
+    return most < WT_MAX_SLOTS ? most : WT_MAX_SLOTS; /* files may claim anything */
 }
 
 /* Spans are sorted by start, so a counting sort by lane keeps that order within lanes. */

@@ -48,17 +48,27 @@ static void cover_box(struct raster *raster, double x0, double x1, double y0, do
     }
 }
 
+/* What one block takes of an SM: warps where launches differ in shape, else slots. */
+static double share_of_sm(const struct wt_picture *picture, const struct wt_picture_side *side,
+                          const struct wt_block_run *span)
+{
+    const struct wt_timeline *timeline = side->timeline;
+    if (picture->curve_in_warps)
+        return fmin(1, (double)timeline->launches[span->launch].warps_per_block / timeline->warps_per_sm);
+    return 1.0 / side->slots;
+}
+
 static void cover_lane(struct raster *raster, const struct wt_picture *picture, const struct wt_picture_side *side,
                        int row, int slot)
 {
     bool averaged = side->detail == WT_AVERAGED;
-    double height = averaged ? 1.0 / side->slots : wt_picture_lane_height(picture, side) * raster->y_scale;
+    double height = wt_picture_lane_height(picture, side) * raster->y_scale, top = averaged ? 0 : slot * height;
     struct wt_lane_block block = wt_first_in_lane(side, row, slot);
     while (wt_next_in_lane(side, &block)) {
         double x0 = (wt_picture_x(picture, block.span->start - side->origin) - picture->x) * raster->x_scale;
         double x1 = (wt_picture_x(picture, block.span->end - side->origin) - picture->x) * raster->x_scale;
         struct wt_colour colour = wt_launch_colour(block.span->launch, block.second_shade && !averaged);
-        cover_box(raster, x0, x1, slot * height, (slot + 1) * height, colour);
+        cover_box(raster, x0, x1, top, top + (averaged ? share_of_sm(picture, side, block.span) : height), colour);
     }
 }
 

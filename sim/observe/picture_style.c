@@ -56,7 +56,7 @@ void wt_set_font(cairo_t *cr, double size, bool bold)
 }
 
 /* Kernel names come from files; cairo refuses text that is not UTF-8, and lines are single. */
-static const char *printable(char *clean, const char *text)
+const char *wt_printable(char *clean, const char *text)
 {
     size_t at = 0;
     while (*text && at < WT_PICTURE_LINE) {
@@ -75,17 +75,17 @@ static const char *printable(char *clean, const char *text)
 
 double wt_text_width(cairo_t *cr, const char *text)
 {
-    char clean[WT_PICTURE_LINE + 8];
+    char clean[WT_PRINTABLE];
     cairo_text_extents_t extents;
-    cairo_text_extents(cr, printable(clean, text), &extents);
+    cairo_text_extents(cr, wt_printable(clean, text), &extents);
     return extents.x_advance;
 }
 
 void wt_text(cairo_t *cr, double x, double y, double align, const char *text)
 {
-    char clean[WT_PICTURE_LINE + 8];
+    char clean[WT_PRINTABLE];
     cairo_move_to(cr, x - align * wt_text_width(cr, text), y);
-    cairo_show_text(cr, printable(clean, text));
+    cairo_show_text(cr, wt_printable(clean, text));
     cairo_new_path(cr);
 }
 

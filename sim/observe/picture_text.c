@@ -25,6 +25,13 @@ static const char *kernel_name(const struct wt_timeline_launch *launch)
     return launch->name[0] ? launch->name : "kernel";
 }
 
+/* The file's name without its folder; "" when there is none. */
+static const char *file_name(const struct wt_timeline *timeline)
+{
+    const char *slash = strrchr(timeline->title, '/');
+    return slash ? slash + 1 : timeline->title;
+}
+
 static void title_of(char *text, const struct wt_timeline *timeline)
 {
     char count[WT_WORDS];
@@ -33,7 +40,8 @@ static void title_of(char *text, const struct wt_timeline *timeline)
         add(text, "%.120s: %s block%s × %d threads", kernel_name(launch), wt_words_count(count, launch->grid_blocks),
             launch->grid_blocks == 1 ? "" : "s", launch->threads_per_block);
     else
-        add(text, "%.120s: %zu launches", timeline->title[0] ? timeline->title : "Timeline", timeline->launch_count);
+        add(text, "%.120s: %zu launches", *file_name(timeline) ? file_name(timeline) : "Timeline",
+            timeline->launch_count);
     if (timeline->gpu_name[0])
         add(text, " on %.80s", timeline->gpu_name);
 }
@@ -142,6 +150,8 @@ static void write_words(struct wt_picture *picture, cairo_t *cr)
         title_of(picture->title, sides[0].timeline);
     wt_set_font(cr, LINE_SIZE, false);
     picture->line_count = 1;
+    if (sides[0].timeline->launch_count == 1 && *file_name(sides[0].timeline))
+        add_item(picture, cr, room, file_name(sides[0].timeline));
     add_words(picture, cr, room, describe_gpu, &sides[0]);
     add_waves(picture, cr, room);
     if (picture->side_count > 1) {

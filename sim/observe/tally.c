@@ -72,6 +72,15 @@ static struct wt_timeline_launch common_launch(const struct wt_timeline *about)
     return common;
 }
 
+static double grid_of(const struct wt_timeline *about, const struct wt_timeline_launch *launch)
+{
+    double blocks = 0;
+    for (size_t i = 0; i < about->launch_count; i++)
+        if (!launch || launch == &about->launches[i])
+            blocks += (double)about->launches[i].grid_blocks;
+    return blocks;
+}
+
 struct wt_metrics_part wt_tally_finish(const struct wt_tally *tally, const struct wt_timeline *about,
                                        const struct wt_timeline_launch *launch, wt_time *busy_of_sm)
 {
@@ -92,7 +101,7 @@ struct wt_metrics_part wt_tally_finish(const struct wt_tally *tally, const struc
         .occupancy_active = limit > 0 ? share((double)tally->warp_time, limit * busy.mean * sms * makespan) : NAN,
         .occupancy_elapsed = limit > 0 ? share((double)tally->warp_time, limit * sms * makespan) : NAN,
         .mean_resident_blocks = share((double)tally->block_time, makespan),
-        .waves = shape.blocks_per_sm > 0 ? (double)tally->blocks / (sms * shape.blocks_per_sm) : NAN,
+        .waves = shape.blocks_per_sm > 0 ? grid_of(about, launch) / (sms * shape.blocks_per_sm) : NAN,
         .blocks_per_cycle = share((double)tally->blocks, makespan / (double)WT_CYCLE),
         .duration = durations_of(tally),
         .busy = busy,

@@ -63,20 +63,7 @@ static enum wt_code check_launch(const struct wt_trace *trace, const struct wt_t
 
 static enum wt_code find_gpu(const struct wt_trace *trace, struct wt_gpu **out, struct wt_error *err)
 {
-    char **names;
-    size_t count;
-    *out = NULL;
-    WT_TRY(wt_gpu_list(false, &names, &count, err));
-    for (size_t i = 0; i < count; i++) {
-        struct wt_gpu *gpu = NULL;
-        if (!*out && wt_gpu_load(names[i], &gpu, NULL) == WT_OK && !strcmp(gpu->name, trace->device)) {
-            *out = gpu;
-            gpu = NULL;
-        }
-        wt_gpu_free(gpu);
-        free(names[i]);
-    }
-    free(names);
+    *out = wt_gpu_of_device(trace->device);
     if (*out)
         return WT_OK;
     return wt_fail_at(err, trace->path, 0, "comes from '%s', of which no description is known; name one with --gpu "

@@ -11,6 +11,7 @@ extern const struct command run_command;
 extern const struct command replay_command;
 extern const struct command validate_command;
 extern const struct command topology_command;
+extern const struct command export_command;
 
 static const struct command *const commands[] = {
     &gpus_command,
@@ -18,6 +19,7 @@ static const struct command *const commands[] = {
     &replay_command,
     &validate_command,
     &topology_command,
+    &export_command,
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
