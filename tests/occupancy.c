@@ -239,6 +239,26 @@ START_TEST(waves)
 }
 END_TEST
 
+/* Clusters seen at once on the H200 (clpack_*: 1 block per SM; cluster*_ds100k: 2; cluster*_b128: 16 would fit). */
+START_TEST(active_clusters)
+{
+    static const struct { int size, blocks_per_sm, expected; } rows[] = {
+        {2, 1, 66}, {3, 1, 39}, {4, 1, 30}, {5, 1, 22}, {6, 1, 17}, {7, 1, 15}, {8, 1, 15}, {9, 1, 9}, {10, 1, 7},
+        {12, 1, 7}, {16, 1, 7}, {2, 2, 132}, {4, 2, 62}, {8, 2, 30}, {16, 2, 14}, {2, 16, 528}, {4, 16, 248},
+        {8, 16, 124}, {16, 16, 58}};
+    struct wt_gpu *gpu;
+    ck_assert_int_eq(wt_gpu_load("h200", &gpu, NULL), WT_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        ck_assert_int_eq(wt_active_clusters(&gpu->topology, rows[i].size, rows[i].blocks_per_sm, NULL), rows[i].expected);
+    int sms;
+    wt_active_clusters(&gpu->topology, 8, 1, &sms);
+    ck_assert_int_eq(sms, 124);
+    wt_active_clusters(&gpu->topology, 16, 1, &sms);
+    ck_assert_int_eq(sms, 116);
+    wt_gpu_free(gpu);
+}
+END_TEST
+
 START_TEST(impossible_launches_say_why)
 {
     struct wt_limits limits = limits_of("h200");
@@ -246,7 +266,7 @@ START_TEST(impossible_launches_say_why)
         {{.threads = 0, .carveout_kb = -1}, "at least 1"},
         {{.threads = 1025, .carveout_kb = -1}, "1024"},
         {{.threads = 32, .registers_per_thread = 257, .carveout_kb = -1}, "257 registers"},
-        {{.threads = 1024, .registers_per_thread = 65, .carveout_kb = -1}, "72 per thread"},
+        {{.threads = 1024, .registers_per_thread = 65, .carveout_kb = -1}, "needs 73728"},
         {{.threads = 32, .dynamic_shared_bytes = 232449, .carveout_kb = -1}, "232448"},
         {{.threads = 32, .static_shared_bytes = INT32_MAX, .dynamic_shared_bytes = INT32_MAX, .carveout_kb = -1},
          "232448"},
@@ -460,6 +480,7 @@ Suite *occupancy_suite(void)
     tcase_add_test(tcase, textbook_limiters);
     tcase_add_test(tcase, textbook_launches);
     tcase_add_test(tcase, waves);
+    tcase_add_test(tcase, active_clusters);
     tcase_add_test(tcase, impossible_launches_say_why);
     suite_add_tcase(suite, tcase);
 #ifdef HAVE_CUDA_OCCUPANCY

@@ -2,6 +2,11 @@
 
 #include "sm/shape.h"
 
+enum {
+    MOST_CLUSTER_BLOCKS = 8, /* per SM */
+    MOST_IN_EXTRA_GROUP = 2  /* blocks of a cluster */
+};
+
 static int least(int a, int b)
 {
     return a < b ? a : b;
@@ -138,6 +143,21 @@ enum wt_code wt_occupancy_idealised(const struct wt_limits *limits, const struct
     plain.shared_unit_bytes = 1;
     plain.shared_reserved_bytes = 0;
     return wt_occupancy(&plain, needs, out, err);
+}
+
+int wt_active_clusters(const struct wt_topology *topology, int size, int blocks_per_sm, int *usable_sms)
+{
+    int blocks = least(blocks_per_sm, MOST_CLUSTER_BLOCKS), clusters = 0, sms = 0;
+    for (int g = 0; g < topology->group_count; g++) {
+        int group_sms = topology->groups[g].sm_count;
+        if (group_sms < size || (g == topology->extra_group && size > MOST_IN_EXTRA_GROUP))
+            continue;
+        clusters += blocks * group_sms / size;
+        sms += group_sms;
+    }
+    if (usable_sms)
+        *usable_sms = sms;
+    return clusters;
 }
 
 double wt_waves(uint64_t grid_blocks, int sm_count, int blocks_per_sm)

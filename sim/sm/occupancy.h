@@ -41,6 +41,13 @@ int wt_warps_per_sm(const struct wt_limits *limits);
 /* Registers per thread a launch may state, at most. */
 int wt_most_registers(const struct wt_limits *limits);
 
+/* Clusters of `size` blocks (>= 2) that can be on the GPU at once, when one SM holds `blocks_per_sm` of their blocks:
+ * the sum over groups of at least `size` SMs of blocks per SM * SMs / size, rounded down. Measured on the H200: the
+ * extra group takes none larger than 2, and an SM no more than 8 blocks of clusters (seen with 128-thread blocks,
+ * of which 16 would fit; whether blocks or their 32 warps are the limit is not known). *usable_sms (may be NULL):
+ * SMs of the groups that take such clusters. */
+int wt_active_clusters(const struct wt_topology *topology, int size, int blocks_per_sm, int *usable_sms);
+
 /* grid blocks / (sm_count * blocks_per_sm): full waves and a fraction. 0 when no block fits. */
 double wt_waves(uint64_t grid_blocks, int sm_count, int blocks_per_sm);
 

@@ -78,13 +78,13 @@ static enum wt_code check_registers(const struct wt_limits *limits, const struct
                        wt_most_registers(limits));
     if (wt_occupancy_limit(limits, needs, WT_RES_REGISTERS) > 0)
         return WT_OK;
+    int warps = wt_warps_of(needs->threads), counted = round_up(warps, limits->warp_granularity);
     int per_warp = wt_launch_register_units(limits, needs) * limits->register_unit;
     return wt_fail(err, WT_BAD_INPUT,
-                   "%d warps of %d registers each (%d per thread): more than a block may have (%d registers, counted "
-                   "in %d sub-cores); use fewer threads per block, or cap registers with __launch_bounds__ or "
-                   "-maxrregcount",
-                   wt_warps_of(needs->threads), per_warp, per_warp / WT_WARP_SIZE, limits->registers_per_block,
-                   limits->subcores);
+                   "a block of %d warps (counted as %d) with %d registers each (%d per thread after rounding) needs %d "
+                   "registers: a block may have %d; use fewer threads per block, or cap registers with __launch_bounds__ "
+                   "or -maxrregcount",
+                   warps, counted, per_warp, per_warp / WT_WARP_SIZE, counted * per_warp, limits->registers_per_block);
 }
 
 static enum wt_code check_shared(const struct wt_limits *limits, const struct wt_launch_needs *needs,

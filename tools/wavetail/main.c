@@ -12,6 +12,7 @@ extern const struct command replay_command;
 extern const struct command validate_command;
 extern const struct command topology_command;
 extern const struct command export_command;
+extern const struct command occupancy_command;
 
 static const struct command *const commands[] = {
     &gpus_command,
@@ -20,6 +21,7 @@ static const struct command *const commands[] = {
     &validate_command,
     &topology_command,
     &export_command,
+    &occupancy_command,
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
