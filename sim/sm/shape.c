@@ -1,6 +1,7 @@
 #include "sm/shape.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "sm/occupancy.h"
@@ -80,11 +81,14 @@ static enum wt_code check_registers(const struct wt_limits *limits, const struct
         return WT_OK;
     int warps = wt_warps_of(needs->threads), counted = round_up(warps, limits->warp_granularity);
     int per_warp = wt_launch_register_units(limits, needs) * limits->register_unit;
+    char rounded[40] = "";
+    if (counted != warps)
+        snprintf(rounded, sizeof rounded, " (counted as %d)", counted);
     return wt_fail(err, WT_BAD_INPUT,
-                   "a block of %d warps (counted as %d) with %d registers each (%d per thread after rounding) needs %d "
-                   "registers: a block may have %d; use fewer threads per block, or cap registers with __launch_bounds__ "
-                   "or -maxrregcount",
-                   warps, counted, per_warp, per_warp / WT_WARP_SIZE, counted * per_warp, limits->registers_per_block);
+                   "a block of %d warps%s with %d registers each (%d per thread after rounding) needs %d registers: a "
+                   "block may have %d; use fewer threads per block, or cap registers with __launch_bounds__ or "
+                   "-maxrregcount",
+                   warps, rounded, per_warp, per_warp / WT_WARP_SIZE, counted * per_warp, limits->registers_per_block);
 }
 
 static enum wt_code check_shared(const struct wt_limits *limits, const struct wt_launch_needs *needs,
