@@ -386,7 +386,8 @@ START_TEST(rules_hold)
         check_order(l, sm_count);
         check_bounds(l, sm_count);
         if (k > 0)
-            ck_assert_uint_ge(l->first_start, world.launches[k - 1].end);
+            ck_assert_uint_ge(l->first_start,
+                              world.launches[k - 1].end + wt_from_cycles(world.gpu->rates.kernel_gap_cycles));
         blocks += l->done;
     }
     struct event *events = wt_alloc(2 * blocks, sizeof *events);
