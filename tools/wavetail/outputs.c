@@ -1,6 +1,7 @@
 #include "outputs.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "command.h"
 
@@ -51,6 +52,14 @@ bool outputs_any(const struct outputs *outputs)
         if (outputs->path[i])
             return true;
     return false;
+}
+
+FILE *outputs_summary_stream(const struct outputs *outputs)
+{
+    for (int i = 0; i < WT_EXPORTERS; i++)
+        if (outputs->path[i] && !strcmp(outputs->path[i], "-"))
+            return stderr;
+    return stdout;
 }
 
 /* The table of blocks needs no timeline: a run streams it. */

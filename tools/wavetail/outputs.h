@@ -4,6 +4,7 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "observe/blocks.h"
 #include "observe/exporter.h"
@@ -20,6 +21,9 @@ struct outputs {
 extern const struct argp outputs_argp;
 
 bool outputs_any(const struct outputs *outputs);
+
+/* Where the summary goes: standard output, or standard error when a file takes that. */
+FILE *outputs_summary_stream(const struct outputs *outputs);
 
 /* Writes all files asked for. Either timeline may be NULL. */
 enum wt_code outputs_write(const struct outputs *outputs, struct wt_timeline *simulated,

@@ -33,7 +33,14 @@ struct run {
 
 /* ---- Command line ---- */
 
-enum { KEY_POLICY = 0x3001, KEY_DETERMINISTIC, KEY_KEYS };
+enum { KEY_POLICY = 0x3001, KEY_DETERMINISTIC, KEY_KEYS, KEY_POLICIES };
+
+static void print_policies(void)
+{
+    for (size_t i = 0; wt_policies[i]; i++)
+        printf("%-12s %-10s %s\n%-24s(%s)\n", wt_policies[i]->name, wt_policies[i]->standing, wt_policies[i]->summary,
+               "", wt_policies[i]->source);
+}
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {
@@ -47,6 +54,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_KEYS:
         wt_workload_print_keys(stdout);
+        exit(WT_OK);
+    case KEY_POLICIES:
+        print_policies();
         exit(WT_OK);
     case ARGP_KEY_ARG:
         if (o->workload)
@@ -67,6 +77,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 static const struct argp_option options[] = {
     {"policy", KEY_POLICY, "NAME", 0, "placement policy, instead of the workload's or the GPU's", 1},
+    {"policies", KEY_POLICIES, 0, 0, "print the placement policies and what each rests on, and stop", 1},
     {"deterministic", KEY_DETERMINISTIC, 0, 0, "no randomness: every random duration is its mean", 1},
     {"keys", KEY_KEYS, 0, 0, "print every key a workload file may have, and stop", 1},
     {0}};
@@ -180,9 +191,9 @@ static void print_kernel(struct wt_json *json, const struct wt_workload_kernel *
     wt_json_close(json);
 }
 
-static void print_json(const struct run *run)
+static void print_json(const struct run *run, FILE *stream)
 {
-    struct wt_json json = wt_json_begin(stdout, false);
+    struct wt_json json = wt_json_begin(stream, false);
     wt_json_object(&json, NULL);
     wt_json_string(&json, "workload", run->workload->path);
     wt_json_string(&json, "title", run->workload->title);
@@ -203,10 +214,11 @@ static enum wt_code carry_out(struct run *run, struct wt_error *err)
 {
     WT_TRY(prepare(run, err));
     WT_TRY(simulate_with_outputs(run, err));
+    FILE *stream = outputs_summary_stream(&run->options->outputs);
     if (run->options->common.json)
-        print_json(run);
+        print_json(run, stream);
     else
-        wt_metrics_print(stdout, run->metrics);
+        wt_metrics_print(stream, run->metrics);
     return WT_OK;
 }
 
