@@ -36,7 +36,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 static const struct argp_option argp_options[] = {
     {"output", 'o', "FILE.cfg", 0, "write a GPU config with what was found", 0}, {0}};
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&common_argp, 0, "Common options:", 0}, {0}};
 static const struct argp argp = {
     .options = argp_options,
     .parser = parse,
