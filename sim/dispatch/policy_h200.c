@@ -49,9 +49,16 @@ static void *create(const struct wt_policy_start *start)
 static int following(const struct rotation *r, int group)
 {
     do
-        group = (group + 1) % r->topology->group_count;
+        group = group + 1 == r->topology->group_count ? 0 : group + 1;
     while (group == r->extra && r->topology->group_count > 1);
     return group;
+}
+
+/* The group of `open` (bits; not empty) that comes first when the rotation goes on. */
+static int first_from_next(const struct rotation *r, uint64_t open)
+{
+    uint64_t ahead = open >> r->next << r->next;
+    return __builtin_ctzll(ahead ? ahead : open);
 }
 
 /* Whether the SM at `rank` is the first of its TPC in the group's order. */
@@ -222,14 +229,13 @@ static void list_open(const struct rotation *r, const struct wt_room *room, int 
 
 static void visit_open(struct rotation *r, const struct wt_room *room, struct wt_visit *visit)
 {
-    bool extra_open = r->extra >= 0 && room->open_in_group[r->extra] > 0;
+    uint64_t extra = r->extra >= 0 ? UINT64_C(1) << r->extra : 0;
+    uint64_t others = room->open_groups & ~extra;
     int group = r->extra;
-    if (extra_open && (extra_is_due(r) || room->open_groups == 1)) {
+    if ((room->open_groups & extra) && (extra_is_due(r) || !others)) {
         turn_of_extra(r);
     } else {
-        group = r->next;
-        while (room->open_in_group[group] == 0)
-            group = following(r, group);
+        group = first_from_next(r, others);
         turn_of_other(r, group);
     }
     list_open(r, room, group, visit);

@@ -20,7 +20,7 @@ struct wt_room {
     uint16_t first_word[WT_MAX_GROUPS];
     uint64_t open[WT_ROOM_WORDS];
     int open_in_group[WT_MAX_GROUPS];
-    int open_groups; /* groups with an open SM */
+    uint64_t open_groups; /* bit g: group g has an open SM */
 };
 
 /* All SMs closed. `topology` and `sms` must outlive the room. */
@@ -40,8 +40,8 @@ static inline void wt_room_open(struct wt_room *room, int sm)
     if (*word & bit)
         return;
     *word |= bit;
-    if (room->open_in_group[group]++ == 0)
-        room->open_groups++;
+    room->open_in_group[group]++;
+    room->open_groups |= UINT64_C(1) << group;
 }
 
 static inline void wt_room_close(struct wt_room *room, int sm)
@@ -53,7 +53,7 @@ static inline void wt_room_close(struct wt_room *room, int sm)
         return;
     *word &= ~bit;
     if (--room->open_in_group[group] == 0)
-        room->open_groups--;
+        room->open_groups &= ~(UINT64_C(1) << group);
 }
 
 #endif

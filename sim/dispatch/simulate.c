@@ -58,6 +58,7 @@ struct engine {
     struct resident *residents;   /* by id */
     struct port *ports;           /* by GPC */
     wt_time *next_report;         /* by GPC: arrival of the head report, WT_NEVER when none */
+    int soonest;                  /* the GPC whose next report is the earliest */
     struct wt_endqueue ends;
     struct wt_room room;
     struct wt_visit visit;
@@ -116,8 +117,11 @@ static inline void queue_report(struct engine *e, uint32_t id, wt_time over)
     assert(port->count < port->size);
     uint32_t tail = port->head + port->count;
     port->ring[tail < port->size ? tail : tail - port->size] = (struct report){arrival, id};
-    if (port->count++ == 0)
-        e->next_report[launcher->gpc] = arrival;
+    if (port->count++ > 0)
+        return;
+    e->next_report[launcher->gpc] = arrival;
+    if (arrival < e->next_report[e->soonest])
+        e->soonest = launcher->gpc;
 }
 
 /* The running block that ends first ends. The first end of a kernel fixes when it began, since whatever is handed
@@ -135,26 +139,28 @@ static void end_block(struct engine *e)
     queue_report(e, running.id, later(running.end, e->residents[running.id].start + e->current.shortest));
 }
 
-static void take_report(struct engine *e, int gpc)
+static int find_soonest(const struct engine *e)
 {
-    struct port *port = &e->ports[gpc];
+    int soonest = 0;
+    for (int g = 1; g < e->gpc_count; g++)
+        soonest = e->next_report[g] < e->next_report[soonest] ? g : soonest;
+    return soonest;
+}
+
+/* The earliest report reaches the distributor. */
+static void take_report(struct engine *e)
+{
+    struct port *port = &e->ports[e->soonest];
     uint32_t id = port->ring[port->head].id;
     int sm = (int)(id / WT_MAX_SLOTS);
     if (++port->head == port->size)
         port->head = 0;
     port->count--;
-    e->next_report[gpc] = port->count ? port->ring[port->head].arrival : WT_NEVER;
+    e->next_report[e->soonest] = port->count ? port->ring[port->head].arrival : WT_NEVER;
+    e->soonest = find_soonest(e);
     wt_sm_release(e->sms[sm], (int)(id % WT_MAX_SLOTS));
     e->launchers[sm].credit++;
     wt_room_open(&e->room, sm);
-}
-
-static int earliest_port(const struct engine *e)
-{
-    int earliest = 0;
-    for (int g = 1; g < e->gpc_count; g++)
-        earliest = e->next_report[g] < e->next_report[earliest] ? g : earliest;
-    return earliest;
 }
 
 /* Everything that has reached the distributor by now. A report never arrives before its block's end. */
@@ -162,22 +168,18 @@ static void catch_up(struct engine *e)
 {
     while (wt_endqueue_next(&e->ends) <= e->now)
         end_block(e);
-    for (int g = 0; g < e->gpc_count; g++)
-        while (e->next_report[g] <= e->now)
-            take_report(e, g);
+    while (e->next_report[e->soonest] <= e->now)
+        take_report(e);
 }
 
 /* Moves on to the next report. Returns false when none will come. */
 static bool wait_for_report(struct engine *e)
 {
-    int gpc = earliest_port(e);
-    while (wt_endqueue_next(&e->ends) < e->next_report[gpc]) {
+    while (wt_endqueue_next(&e->ends) < e->next_report[e->soonest])
         end_block(e);
-        gpc = earliest_port(e);
-    }
-    if (e->next_report[gpc] == WT_NEVER)
+    if (e->next_report[e->soonest] == WT_NEVER)
         return false;
-    e->now = e->next_report[gpc];
+    e->now = e->next_report[e->soonest];
     return true;
 }
 
@@ -258,11 +260,10 @@ static enum wt_code begin_kernel(struct engine *e, size_t index, struct wt_error
 
 static void finish_kernel(struct engine *e)
 {
-    while (e->ends.count > 0)
+    while (wt_endqueue_next(&e->ends) < WT_NEVER)
         end_block(e);
-    for (int g = 0; g < e->gpc_count; g++)
-        while (e->ports[g].count > 0)
-            take_report(e, g);
+    while (e->next_report[e->soonest] < WT_NEVER)
+        take_report(e);
     tell_end(e);
     wt_time gap = wt_from_cycles(e->simulation->gpu->rates.kernel_gap_cycles);
     e->now = later(e->current.last_end + gap, e->launch_latency) - e->launch_latency;
@@ -273,7 +274,7 @@ static enum wt_code run_kernel(struct engine *e, size_t index, struct wt_error *
     WT_TRY(begin_kernel(e, index, err));
     while (e->current.remaining > 0) {
         catch_up(e);
-        if (e->room.open_groups > 0)
+        if (e->room.open_groups)
             make_visit(e);
         else if (!wait_for_report(e))
             return wt_fail(err, WT_BAD_INPUT, "kernel '%s': block %llu fits no SM", e->current.kernel->name,
