@@ -1,14 +1,18 @@
-/* What can an SM hold? Rules one by one. Random histories are in sm_random.c, the hardware's in sm_measured.c. */
+/* What can an SM hold? Rules one by one. Random histories are in sm_random.c, the hardware's in
+ * sm_measured.c. */
 #include "sm_limits.h"
 #include "sm/occupancy.h"
 #include "sm/sm.h"
 #include "suites.h"
 
-static struct wt_shape shape_of(const struct wt_limits *limits, int threads, int registers, int shared, int carveout_kb,
-                                int barriers)
+static struct wt_shape shape_of(const struct wt_limits *limits, int threads, int registers, int shared,
+                                int carveout_kb, int barriers)
 {
-    struct wt_launch_needs needs = {.threads = threads, .registers_per_thread = registers,
-                                    .dynamic_shared_bytes = shared, .carveout_kb = carveout_kb, .barriers = barriers};
+    struct wt_launch_needs needs = {.threads = threads,
+                                    .registers_per_thread = registers,
+                                    .dynamic_shared_bytes = shared,
+                                    .carveout_kb = carveout_kb,
+                                    .barriers = barriers};
     struct wt_shape shape;
     struct wt_error err = {0};
     ck_assert_msg(wt_shape_make(limits, &needs, &shape, &err) == WT_OK, "%s", err.text);
@@ -129,8 +133,8 @@ START_TEST(shared_memory_is_first_fit_and_never_moved)
 }
 END_TEST
 
-/* The hole at the end and the one at the beginning are one; it is used from its beginning, though its part from
- * address 0 on would do (smpat_bot shows it). */
+/* The hole at the end and the one at the beginning are one; it is used from its beginning, though its part
+ * from address 0 on would do (smpat_bot shows it). */
 START_TEST(the_hole_around_the_origin_comes_first)
 {
     struct wt_sm *sm = wt_sm_new(&limits_cc90);

@@ -1,5 +1,5 @@
-/* Do the SM's rules hold on the hardware? Traces of an H200 are replayed on model SMs (sm_replay.h); a rule that is
- * wrong either refuses what the hardware admitted or lets in what it left waiting. */
+/* Do the SM's rules hold on the hardware? Traces of an H200 are replayed on model SMs (sm_replay.h); a rule
+ * that is wrong either refuses what the hardware admitted or lets in what it left waiting. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,31 +45,68 @@ static struct sm_replay replay(const char *name, const struct wt_limits *limits,
 }
 
 /* Each row: a trace, and at least how often an SM in it was seen to leave a block waiting. */
-static const struct { const char *name; long waits; } experiments[] = {
+static const struct {
+    const char *name;
+    long waits;
+} experiments[] = {
     /* four register files, not contiguous */
-    {"mechanisms/fragreg64_A", 0}, {"mechanisms/fragreg128_A", 60}, {"mechanisms/fragreg128r_A", 0},
-    {"mechanisms/fragreg256_A", 50}, {"mechanisms/regpat_ls_A", 100}, {"mechanisms/regpat_half_A", 100},
-    {"mechanisms/regpat_halfr_A", 100}, {"mechanisms/regpat_pair_A", 100}, {"mechanisms/regpat_mid2_A", 100},
-    {"mechanisms/regpat_ends_A", 100}, {"mechanisms/regpat8_ls_A", 100}, {"mechanisms/regpat8_half_A", 100},
-    {"mechanisms/regpat2_a_A", 100}, {"mechanisms/regpat2_b_A", 100}, {"mechanisms/regpat2_c_A", 100},
+    {"mechanisms/fragreg64_A", 0},
+    {"mechanisms/fragreg128_A", 60},
+    {"mechanisms/fragreg128r_A", 0},
+    {"mechanisms/fragreg256_A", 50},
+    {"mechanisms/regpat_ls_A", 100},
+    {"mechanisms/regpat_half_A", 100},
+    {"mechanisms/regpat_halfr_A", 100},
+    {"mechanisms/regpat_pair_A", 100},
+    {"mechanisms/regpat_mid2_A", 100},
+    {"mechanisms/regpat_ends_A", 100},
+    {"mechanisms/regpat8_ls_A", 100},
+    {"mechanisms/regpat8_half_A", 100},
+    {"mechanisms/regpat2_a_A", 100},
+    {"mechanisms/regpat2_b_A", 100},
+    {"mechanisms/regpat2_c_A", 100},
     /* the sub-core pointer */
-    {"mechanisms/subcore1_A", 100}, {"mechanisms/subcore1b_A", 100}, {"mechanisms/subcore1c_A", 100},
-    {"mechanisms/odd3_A", 100}, {"mechanisms/odd6_A", 100},
-    {"mechanisms/wslot_ls_A", 1}, {"mechanisms/wslot_half_A", 1},
-    {"empty_b32", 0}, {"spin_odd_b33", 0}, {"spin_odd_b96", 0}, {"spin_odd_b160", 0}, {"spin_odd_b224", 0},
+    {"mechanisms/subcore1_A", 100},
+    {"mechanisms/subcore1b_A", 100},
+    {"mechanisms/subcore1c_A", 100},
+    {"mechanisms/odd3_A", 100},
+    {"mechanisms/odd6_A", 100},
+    {"mechanisms/wslot_ls_A", 1},
+    {"mechanisms/wslot_half_A", 1},
+    {"empty_b32", 0},
+    {"spin_odd_b33", 0},
+    {"spin_odd_b96", 0},
+    {"spin_odd_b160", 0},
+    {"spin_odd_b224", 0},
     {"spin_odd_b352", 0},
     /* circular first fit */
-    {"mechanisms/fragsmem20_A", 0}, {"mechanisms/fragsmem60_A", 100}, {"mechanisms/fragsmem100_A", 0},
-    {"mechanisms/fragsmem_seq60_A", 100}, {"mechanisms/smfit_bf_A", 100}, {"mechanisms/smfit_ff_A", 100},
-    {"mechanisms/smring_first4_A", 100}, {"mechanisms/smring_last4_A", 100}, {"mechanisms/smring_split_A", 100},
-    {"mechanisms/smring_gap_A", 100}, {"mechanisms/smnf_low3_A", 100}, {"mechanisms/smnext_low2_A", 100},
-    {"mechanisms/smnext_low3_A", 100}, {"mechanisms/smpat_bot_A", 50}, {"mechanisms/smpat_top_A", 50},
-    {"mechanisms/smpat_ff_A", 50}, {"mechanisms/smrefill_A", 100}, {"mechanisms/smreset_first4_A", 100},
+    {"mechanisms/fragsmem20_A", 0},
+    {"mechanisms/fragsmem60_A", 100},
+    {"mechanisms/fragsmem100_A", 0},
+    {"mechanisms/fragsmem_seq60_A", 100},
+    {"mechanisms/smfit_bf_A", 100},
+    {"mechanisms/smfit_ff_A", 100},
+    {"mechanisms/smring_first4_A", 100},
+    {"mechanisms/smring_last4_A", 100},
+    {"mechanisms/smring_split_A", 100},
+    {"mechanisms/smring_gap_A", 100},
+    {"mechanisms/smnf_low3_A", 100},
+    {"mechanisms/smnext_low2_A", 100},
+    {"mechanisms/smnext_low3_A", 100},
+    {"mechanisms/smpat_bot_A", 50},
+    {"mechanisms/smpat_top_A", 50},
+    {"mechanisms/smpat_ff_A", 50},
+    {"mechanisms/smrefill_A", 100},
+    {"mechanisms/smreset_first4_A", 100},
     {"mechanisms/smrot_A", 100},
     /* the configuration; 132 = the second kernel waited on every SM */
-    {"mechanisms/carve_0", 132}, {"mechanisms/carve2_A", 132}, {"mechanisms/carve3_A", 132},
-    {"mechanisms/carvehold_small_A", 132}, {"mechanisms/hol_A", 132},
-    {"mechanisms/place1_A", 0}, {"mechanisms/place2_A", 0},
+    {"mechanisms/carve_0", 132},
+    {"mechanisms/carve2_A", 132},
+    {"mechanisms/carve3_A", 132},
+    {"mechanisms/carvehold_small_A", 132},
+    {"mechanisms/hol_A", 132},
+    {"mechanisms/place1_A", 0},
+    {"mechanisms/place2_A", 0},
 };
 
 enum { EXPERIMENTS = sizeof experiments / sizeof *experiments };
@@ -78,16 +115,17 @@ START_TEST(the_model_admits_and_refuses_as_the_hardware)
 {
     struct sm_replay result = replay(experiments[_i].name, &h200->limits, WT_CARVEOUT_DEFAULT);
     ck_assert_msg(result.refused + result.wrong_subcore + result.early == 0,
-                  "%s: %ld refused, %ld in another sub-core, %ld left waiting that fit; first: %s", experiments[_i].name,
-                  result.refused, result.wrong_subcore, result.early, result.first_problem);
+                  "%s: %ld refused, %ld in another sub-core, %ld left waiting that fit; first: %s",
+                  experiments[_i].name, result.refused, result.wrong_subcore, result.early,
+                  result.first_problem);
     ck_assert_msg(result.waits >= experiments[_i].waits, "%s: only %ld waits were seen", experiments[_i].name,
                   result.waits);
     ck_assert_int_le(result.lagging, 3); /* SMs whose history needs an admission some cycles after an end */
 }
 END_TEST
 
-/* With the largest configuration preferred for the first kernel (which the trace does not state) the second one
- * starts at once; with the driver's choice it would have to wait. */
+/* With the largest configuration preferred for the first kernel (which the trace does not state) the second
+ * one starts at once; with the driver's choice it would have to wait. */
 START_TEST(a_preferred_configuration_lets_the_next_kernel_in)
 {
     struct sm_replay result = replay("mechanisms/carvehold_max_A", &h200->limits, 228);
@@ -115,7 +153,8 @@ static int threads_of(const struct wt_trace *trace, int launch)
     return trace->launches[launch].block[0];
 }
 
-/* SMs that hold a block of the first kernel, and how many of these took a block of the second while it ran. */
+/* SMs that hold a block of the first kernel, and how many of these took a block of the second while it ran.
+ */
 static void count_shared_sms(const struct wt_trace *trace, int *held, int *shared)
 {
     *held = *shared = 0;
@@ -131,9 +170,9 @@ static void count_shared_sms(const struct wt_trace *trace, int *held, int *share
     }
 }
 
-/* place1 and place2: 66 SMs hold one block; a second kernel of 256-thread blocks follows. After 256-thread blocks it
- * uses these SMs like the others; after 1024-thread blocks, whose configuration is smaller (8 KB, not 32), none,
- * though half of each such SM is free. */
+/* place1 and place2: 66 SMs hold one block; a second kernel of 256-thread blocks follows. After 256-thread
+ * blocks it uses these SMs like the others; after 1024-thread blocks, whose configuration is smaller (8 KB,
+ * not 32), none, though half of each such SM is free. */
 START_TEST(a_kernel_keeps_off_sms_of_a_smaller_configuration)
 {
     static const char *const names[] = {"mechanisms/place1_A", "mechanisms/place2_A"};
@@ -144,7 +183,9 @@ START_TEST(a_kernel_keeps_off_sms_of_a_smaller_configuration)
         count_shared_sms(trace, &held, &shared);
         ck_assert_int_eq(held, 66);
         ck_assert_int_eq(threads_of(trace, 0), first_threads[i]);
-        struct wt_launch_needs needs = {.threads = first_threads[i], .registers_per_thread = 18, .barriers = 1,
+        struct wt_launch_needs needs = {.threads = first_threads[i],
+                                        .registers_per_thread = 18,
+                                        .barriers = 1,
                                         .carveout_kb = WT_CARVEOUT_DEFAULT};
         struct wt_shape first, second;
         struct wt_refusal refusal = {0};
@@ -166,14 +207,19 @@ END_TEST
 /* launch__shared_mem_config_size, KB, of kernels on the H200 (18 to 30 registers: not a limit). */
 START_TEST(the_driver_chooses_the_configuration_nsight_compute_reports)
 {
-    static const struct { int threads, registers, static_bytes, dynamic_bytes, expected_kb; } rows[] = {
-        {64, 18, 0, 0, 32}, {128, 18, 0, 0, 32}, {256, 18, 0, 0, 32}, {512, 18, 0, 0, 16}, {1024, 18, 0, 0, 8},
-        {64, 30, 0, 0, 32}, {128, 30, 0, 0, 32}, {256, 30, 0, 0, 32}, {512, 30, 0, 0, 16}, {1024, 30, 0, 0, 8},
-        {64, 23, 4096, 0, 164}, {128, 23, 4096, 0, 132}, {256, 23, 4096, 0, 100}, {512, 23, 4096, 0, 64},
-        {1024, 23, 4096, 0, 16}, {128, 18, 0, 28000, 228}, {128, 18, 0, 56000, 228}, {128, 18, 0, 113000, 228}};
+    static const struct {
+        int threads, registers, static_bytes, dynamic_bytes, expected_kb;
+    } rows[] = {{64, 18, 0, 0, 32},       {128, 18, 0, 0, 32},      {256, 18, 0, 0, 32},
+                {512, 18, 0, 0, 16},      {1024, 18, 0, 0, 8},      {64, 30, 0, 0, 32},
+                {128, 30, 0, 0, 32},      {256, 30, 0, 0, 32},      {512, 30, 0, 0, 16},
+                {1024, 30, 0, 0, 8},      {64, 23, 4096, 0, 164},   {128, 23, 4096, 0, 132},
+                {256, 23, 4096, 0, 100},  {512, 23, 4096, 0, 64},   {1024, 23, 4096, 0, 16},
+                {128, 18, 0, 28000, 228}, {128, 18, 0, 56000, 228}, {128, 18, 0, 113000, 228}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct wt_launch_needs needs = {.threads = rows[i].threads, .registers_per_thread = rows[i].registers,
-                                        .static_shared_bytes = rows[i].static_bytes, .barriers = 1,
+        struct wt_launch_needs needs = {.threads = rows[i].threads,
+                                        .registers_per_thread = rows[i].registers,
+                                        .static_shared_bytes = rows[i].static_bytes,
+                                        .barriers = 1,
                                         .dynamic_shared_bytes = rows[i].dynamic_bytes,
                                         .carveout_kb = WT_CARVEOUT_DEFAULT};
         ck_assert_int_eq(wt_launch_configuration_kb(&h200->limits, &needs), rows[i].expected_kb);

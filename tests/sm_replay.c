@@ -9,12 +9,13 @@
 #include "sm/sm.h"
 
 enum {
-    RELEASE_CYCLES = 200,    /* a block whose room is taken ended at least so long before the taker's first instruction */
-    ANSWER_CYCLES = 2500,    /* a block that starts so soon after an end took the room it left */
-    QUIET_CYCLES = 5000,     /* no start or end for so long: whatever could start has started */
-    SUBMITTED_NS = 20000,    /* after the first kernel's first block: the host has launched the second */
-    STRETCHED_CYCLES = 2000  /* a block that lasts so much longer than its work was starved: its other warps may end
-                                later than thread 0, whose clock a trace holds */
+    RELEASE_CYCLES =
+        200, /* a block whose room is taken ended at least so long before the taker's first instruction */
+    ANSWER_CYCLES = 2500,   /* a block that starts so soon after an end took the room it left */
+    QUIET_CYCLES = 5000,    /* no start or end for so long: whatever could start has started */
+    SUBMITTED_NS = 20000,   /* after the first kernel's first block: the host has launched the second */
+    STRETCHED_CYCLES = 2000 /* a block that lasts so much longer than its work was starved: its other warps
+                               may end later than thread 0, whose clock a trace holds */
 };
 
 struct stay {
@@ -35,15 +36,15 @@ struct context {
     struct wt_sm *sm;
     struct stay *stays; /* one SM's, in admission order */
     size_t count;
-    int64_t since;      /* clock of the SM's last start or end */
-    bool unsure;        /* a block that ended since the last start may hold its room longer than known */
+    int64_t since; /* clock of the SM's last start or end */
+    bool unsure;   /* a block that ended since the last start may hold its room longer than known */
 };
 
 static void note(struct sm_replay *replay, long *counter, const struct wt_trace_row *row, const char *what)
 {
     if (!replay->first_problem[0])
-        snprintf(replay->first_problem, sizeof replay->first_problem, "launch %u block %" PRIu64 " on SM %d: %s",
-                 row->launch, row->block, row->sm, what);
+        snprintf(replay->first_problem, sizeof replay->first_problem,
+                 "launch %u block %" PRIu64 " on SM %d: %s", row->launch, row->block, row->sm, what);
     ++*counter;
 }
 
@@ -65,8 +66,8 @@ static int by_sm_and_admission(const void *a, const void *b)
     return by_sm_and_block(a, b);
 }
 
-/* Blocks of a kernel come to an SM in index order; their first instructions may run in another order, so a block
- * was admitted before the first of its successors there ran. */
+/* Blocks of a kernel come to an SM in index order; their first instructions may run in another order, so a
+ * block was admitted before the first of its successors there ran. */
 static struct stay *admission_order(const struct wt_trace *trace)
 {
     struct stay *stays = wt_alloc(trace->row_count, sizeof *stays);
@@ -83,7 +84,8 @@ static struct stay *admission_order(const struct wt_trace *trace)
     return stays;
 }
 
-static struct wt_shape shape_of(const struct wt_trace_launch *launch, const struct wt_limits *limits, int carveout_kb)
+static struct wt_shape shape_of(const struct wt_trace_launch *launch, const struct wt_limits *limits,
+                                int carveout_kb)
 {
     struct wt_launch_needs needs = {
         .threads = launch->block[0] * launch->block[1] * launch->block[2],
@@ -99,7 +101,8 @@ static struct wt_shape shape_of(const struct wt_trace_launch *launch, const stru
     return shape;
 }
 
-/* The second kernel is launched right behind the first; when later ones are is not known before they start. */
+/* The second kernel is launched right behind the first; when later ones are is not known before they start.
+ */
 static struct launch *describe_launches(const struct sm_replay *replay, const struct wt_trace *trace)
 {
     struct launch *launches = wt_alloc(trace->launch_count, sizeof *launches);
@@ -112,7 +115,8 @@ static struct launch *describe_launches(const struct sm_replay *replay, const st
         const struct wt_trace_row *row = &trace->rows[i];
         struct launch *launch = &launches[row->launch];
         launch->ready_ns = row->time_start_ns < launch->ready_ns ? row->time_start_ns : launch->ready_ns;
-        launch->last_start_ns = row->time_start_ns > launch->last_start_ns ? row->time_start_ns : launch->last_start_ns;
+        launch->last_start_ns =
+            row->time_start_ns > launch->last_start_ns ? row->time_start_ns : launch->last_start_ns;
     }
     if (trace->launch_count > 1 && trace->launches[1].stream != trace->launches[0].stream &&
         launches[1].ready_ns > launches[0].ready_ns + SUBMITTED_NS)
@@ -157,7 +161,8 @@ static void ask_in_quiet_time(struct context *c, int64_t until)
         return;
     c->replay->waits++;
     if (wt_sm_room(c->sm, &waiting->shape) > 0)
-        note(c->replay, &c->replay->early, c->stays[0].row, "later on this SM a block waits although it fits");
+        note(c->replay, &c->replay->early, c->stays[0].row,
+             "later on this SM a block waits although it fits");
 }
 
 static void release(struct context *c, struct stay *stay)
@@ -232,8 +237,8 @@ static void replay_with_lag(struct context *c, int64_t lag)
     wt_sm_free(c->sm);
 }
 
-/* How long after an end the distributor looks at the SM again is not in the trace: any lag that explains the SM's
- * history will do. */
+/* How long after an end the distributor looks at the SM again is not in the trace: any lag that explains the
+ * SM's history will do. */
 static void replay_sm(struct context *c)
 {
     static const int64_t lags[] = {0, 10, 20, 40, 80, 160, 320, 640};

@@ -1,6 +1,6 @@
-/* Replays a measured trace on model SMs: every block is admitted when the hardware started it, and released when
- * it ended there. Two questions are asked: does the model admit what the hardware admitted, and does it refuse
- * what the hardware left waiting? */
+/* Replays a measured trace on model SMs: every block is admitted when the hardware started it, and released
+ * when it ended there. Two questions are asked: does the model admit what the hardware admitted, and does it
+ * refuse what the hardware left waiting? */
 #ifndef WT_TESTS_SM_REPLAY_H
 #define WT_TESTS_SM_REPLAY_H
 

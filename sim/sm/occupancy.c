@@ -24,7 +24,8 @@ int wt_warps_per_sm(const struct wt_limits *limits)
 
 int wt_most_registers(const struct wt_limits *limits)
 {
-    return limits->launch_registers_per_thread ? limits->launch_registers_per_thread : limits->registers_per_thread;
+    return limits->launch_registers_per_thread ? limits->launch_registers_per_thread
+                                               : limits->registers_per_thread;
 }
 
 static int limit_by_warps(const struct wt_limits *limits, const struct wt_launch_needs *needs)
@@ -34,10 +35,10 @@ static int limit_by_warps(const struct wt_limits *limits, const struct wt_launch
     return wt_warps_per_sm(limits) / wt_warps_of(needs->threads);
 }
 
-/* Registers belong to sub-cores. The hardware's check of a block against the per-block limit supposes that all
- * sub-cores take the same share, so it rounds the warps up. */
-static int limit_by_registers_of(const struct wt_limits *limits, const struct wt_launch_needs *needs, int subcores,
-                                 int granularity)
+/* Registers belong to sub-cores. The hardware's check of a block against the per-block limit supposes that
+ * all sub-cores take the same share, so it rounds the warps up. */
+static int limit_by_registers_of(const struct wt_limits *limits, const struct wt_launch_needs *needs,
+                                 int subcores, int granularity)
 {
     int units = wt_launch_register_units(limits, needs);
     if (units == 0)
@@ -50,8 +51,8 @@ static int limit_by_registers_of(const struct wt_limits *limits, const struct wt
     return file / units * subcores / warps;
 }
 
-/* A kernel that cannot run on SMs of four sub-cores is run on no GPU of the family with two (cc 6.0), though it
- * would fit. */
+/* A kernel that cannot run on SMs of four sub-cores is run on no GPU of the family with two (cc 6.0), though
+ * it would fit. */
 static int limit_by_registers(const struct wt_limits *limits, const struct wt_launch_needs *needs)
 {
     int registers = needs->registers_per_thread;
@@ -62,8 +63,10 @@ static int limit_by_registers(const struct wt_limits *limits, const struct wt_la
     return limit_by_registers_of(limits, needs, limits->subcores, limits->warp_granularity);
 }
 
-/* The configuration the shared-memory limit assumes: preferred, or the largest; at least one block's worth. */
-static int assumed_configuration_kb(const struct wt_limits *limits, const struct wt_launch_needs *needs, int block_bytes)
+/* The configuration the shared-memory limit assumes: preferred, or the largest; at least one block's worth.
+ */
+static int assumed_configuration_kb(const struct wt_limits *limits, const struct wt_launch_needs *needs,
+                                    int block_bytes)
 {
     if (needs->carveout_kb == WT_CARVEOUT_DEFAULT)
         return limits->shared_bytes_per_sm / 1024;
@@ -79,8 +82,9 @@ static int limit_by_shared(const struct wt_limits *limits, const struct wt_launc
         return 0;
     if (bytes == 0)
         return WT_UNLIMITED;
-    int total = needs->carveout_kb == WT_CARVEOUT_DEFAULT ? limits->shared_bytes_per_sm
-                                                          : assumed_configuration_kb(limits, needs, bytes) * 1024;
+    int total = needs->carveout_kb == WT_CARVEOUT_DEFAULT
+                    ? limits->shared_bytes_per_sm
+                    : assumed_configuration_kb(limits, needs, bytes) * 1024;
     return total / bytes;
 }
 
@@ -91,7 +95,8 @@ static int limit_by_barriers(const struct wt_limits *limits, const struct wt_lau
     return needs->barriers < 0 ? 0 : limits->barriers_per_sm / needs->barriers;
 }
 
-int wt_occupancy_limit(const struct wt_limits *limits, const struct wt_launch_needs *needs, enum wt_resource resource)
+int wt_occupancy_limit(const struct wt_limits *limits, const struct wt_launch_needs *needs,
+                       enum wt_resource resource)
 {
     switch (resource) {
     case WT_RES_BLOCKS:
@@ -111,7 +116,8 @@ int wt_occupancy_limit(const struct wt_limits *limits, const struct wt_launch_ne
 }
 
 /* Everything that follows from `limits`. */
-static void conclude(struct wt_occupancy *out, const struct wt_limits *limits, const struct wt_launch_needs *needs)
+static void conclude(struct wt_occupancy *out, const struct wt_limits *limits,
+                     const struct wt_launch_needs *needs)
 {
     out->blocks_per_sm = WT_UNLIMITED;
     for (int r = 0; r < WT_RES_COUNT; r++)

@@ -7,7 +7,9 @@
 #include "sm/occupancy.h"
 
 /* Blocks by warps and block slots -> blocks the driver's configuration has room for, where measured. */
-static const struct { int blocks, room; } driver_room[] = {{1, 1}, {2, 2}, {4, 10}, {8, 18}, {16, 26}, {32, 32}};
+static const struct {
+    int blocks, room;
+} driver_room[] = {{1, 1}, {2, 2}, {4, 10}, {8, 18}, {16, 26}, {32, 32}};
 
 enum { DRIVER_POINTS = sizeof driver_room / sizeof *driver_room };
 
@@ -84,11 +86,12 @@ static enum wt_code check_registers(const struct wt_limits *limits, const struct
     char rounded[40] = "";
     if (counted != warps)
         snprintf(rounded, sizeof rounded, " (counted as %d)", counted);
-    return wt_fail(err, WT_BAD_INPUT,
-                   "a block of %d warps%s with %d registers each (%d per thread after rounding) needs %d registers: a "
-                   "block may have %d; use fewer threads per block, or cap registers with __launch_bounds__ or "
-                   "-maxrregcount",
-                   warps, rounded, per_warp, per_warp / WT_WARP_SIZE, counted * per_warp, limits->registers_per_block);
+    return wt_fail(
+        err, WT_BAD_INPUT,
+        "a block of %d warps%s with %d registers each (%d per thread after rounding) needs %d registers: a "
+        "block may have %d; use fewer threads per block, or cap registers with __launch_bounds__ or "
+        "-maxrregcount",
+        warps, rounded, per_warp, per_warp / WT_WARP_SIZE, counted * per_warp, limits->registers_per_block);
 }
 
 static enum wt_code check_shared(const struct wt_limits *limits, const struct wt_launch_needs *needs,
@@ -98,12 +101,14 @@ static enum wt_code check_shared(const struct wt_limits *limits, const struct wt
         return wt_fail(err, WT_BAD_INPUT, "shared memory cannot be negative");
     long long asked = (long long)needs->static_shared_bytes + needs->dynamic_shared_bytes;
     if (asked > limits->shared_bytes_per_block_opt_in)
-        return wt_fail(err, WT_BAD_INPUT,
-                       "%lld bytes of shared memory per block: this GPU allows %d (%d without opting in); use "
-                       "smaller tiles",
-                       asked, limits->shared_bytes_per_block_opt_in, limits->shared_bytes_per_block);
+        return wt_fail(
+            err, WT_BAD_INPUT,
+            "%lld bytes of shared memory per block: this GPU allows %d (%d without opting in); use "
+            "smaller tiles",
+            asked, limits->shared_bytes_per_block_opt_in, limits->shared_bytes_per_block);
     if (wt_launch_shared_bytes(limits, needs) > limits->shared_bytes_per_sm)
-        return wt_fail(err, WT_BAD_INPUT, "%d bytes of shared memory per block: an SM has %d; use smaller tiles",
+        return wt_fail(err, WT_BAD_INPUT,
+                       "%d bytes of shared memory per block: an SM has %d; use smaller tiles",
                        wt_launch_shared_bytes(limits, needs), limits->shared_bytes_per_sm);
     return WT_OK;
 }
@@ -130,7 +135,8 @@ static enum wt_code check_carveout(const struct wt_limits *limits, const struct 
     return WT_OK;
 }
 
-enum wt_code wt_launch_check(const struct wt_limits *limits, const struct wt_launch_needs *needs, struct wt_error *err)
+enum wt_code wt_launch_check(const struct wt_limits *limits, const struct wt_launch_needs *needs,
+                             struct wt_error *err)
 {
     WT_TRY(check_threads(limits, needs, err));
     WT_TRY(check_registers(limits, needs, err));
@@ -139,7 +145,8 @@ enum wt_code wt_launch_check(const struct wt_limits *limits, const struct wt_lau
     return check_carveout(limits, needs, err);
 }
 
-static int driver_configuration_kb(const struct wt_limits *limits, const struct wt_launch_needs *needs, int shared_bytes)
+static int driver_configuration_kb(const struct wt_limits *limits, const struct wt_launch_needs *needs,
+                                   int shared_bytes)
 {
     int by_warps = least(limits->blocks_per_sm, wt_occupancy_limit(limits, needs, WT_RES_WARPS));
     int by_all = by_warps;
@@ -167,12 +174,16 @@ static enum wt_code check_model(const struct wt_limits *limits, struct wt_error 
     if (subcores != 1 && subcores != 2 && subcores != 4)
         return wt_fail(err, WT_BAD_INPUT, "SMs of %d sub-cores cannot be simulated; use 1, 2 or 4", subcores);
     if (limits->registers_per_sm / subcores / limits->register_unit >= 0x8000)
-        return wt_fail(err, WT_BAD_INPUT, "register files of %d units cannot be simulated (at most 32767); use a larger "
-                       "register_unit", limits->registers_per_sm / subcores / limits->register_unit);
+        return wt_fail(err, WT_BAD_INPUT,
+                       "register files of %d units cannot be simulated (at most 32767); use a larger "
+                       "register_unit",
+                       limits->registers_per_sm / subcores / limits->register_unit);
     int largest_kb = wt_configuration_kb(limits, INT_MAX);
     if ((long long)largest_kb * 1024 / limits->shared_unit_bytes >= 0x8000)
-        return wt_fail(err, WT_BAD_INPUT, "%d KB of shared memory in units of %d bytes cannot be simulated (at most 32767 "
-                       "units); use a larger shared_unit_bytes", largest_kb, limits->shared_unit_bytes);
+        return wt_fail(err, WT_BAD_INPUT,
+                       "%d KB of shared memory in units of %d bytes cannot be simulated (at most 32767 "
+                       "units); use a larger shared_unit_bytes",
+                       largest_kb, limits->shared_unit_bytes);
     return WT_OK;
 }
 
@@ -187,8 +198,8 @@ static void spread_warps(struct wt_shape *shape, int subcores)
         }
 }
 
-enum wt_code wt_shape_make(const struct wt_limits *limits, const struct wt_launch_needs *needs, struct wt_shape *out,
-                           struct wt_error *err)
+enum wt_code wt_shape_make(const struct wt_limits *limits, const struct wt_launch_needs *needs,
+                           struct wt_shape *out, struct wt_error *err)
 {
     WT_TRY(check_model(limits, err));
     WT_TRY(wt_launch_check(limits, needs, err));

@@ -11,8 +11,9 @@ enum { NONE = 0xff };
 /* Set in every lane before a subtraction, it survives where nothing is borrowed: where there is enough. */
 static const uint64_t lane_guard = UINT64_C(0x8000800080008000);
 
-/* A resident block, and its shared-memory range in units: `start` is below the configuration's size, `end` of the
- * last range may exceed it (it wraps around). Blocks with shared memory are linked in the order of their starts. */
+/* A resident block, and its shared-memory range in units: `start` is below the configuration's size, `end` of
+ * the last range may exceed it (it wraps around). Blocks with shared memory are linked in the order of their
+ * starts. */
 struct resident {
     const struct wt_shape *shape; /* NULL: the slot is free */
     uint16_t start, end;
@@ -32,7 +33,8 @@ struct wt_sm {
     uint8_t pointer;                    /* sub-core of the next block's first warp */
     uint8_t subcore_mask;               /* sub-cores - 1 */
     uint8_t lowest, highest;            /* slots of the first and last range; NONE when there is none */
-    uint8_t packed; /* up to this slot's range there is no hole between ranges; first fit starts looking behind it */
+    uint8_t packed; /* up to this slot's range there is no hole between ranges; first fit starts looking
+                       behind it */
     struct resident slot[WT_MAX_SLOTS];
 };
 
@@ -145,7 +147,8 @@ static inline bool has_all_but_shared(const struct wt_sm *sm, const struct wt_sh
 {
     uint64_t warps = (sm->free_warps | lane_guard) - shape->warp_lanes[sm->pointer];
     uint64_t registers = (sm->free_registers | lane_guard) - shape->register_lanes[sm->pointer];
-    return (warps & registers & lane_guard) == lane_guard && sm->free_slots && sm->free_barriers >= shape->barriers;
+    return (warps & registers & lane_guard) == lane_guard && sm->free_slots &&
+           sm->free_barriers >= shape->barriers;
 }
 
 /* An empty SM takes the kernel's configuration; an occupied one must have at least that. */
@@ -226,7 +229,8 @@ static bool short_in_total(const struct wt_sm *sm, const struct wt_shape *shape,
     int shared = sm->blocks ? sm->shared_free * sm->limits->shared_unit_bytes : shape->carveout_kb * 1024;
     return refuse(out, WT_RES_BLOCKS, WT_SHORT_TOTAL, 1, sm->free_slots ? 1 : 0) ||
            refuse(out, WT_RES_WARPS, WT_SHORT_TOTAL, shape->warps, sum_of_lanes(sm->free_warps)) ||
-           refuse(out, WT_RES_REGISTERS, WT_SHORT_TOTAL, registers, sum_of_lanes(sm->free_registers) * unit) ||
+           refuse(out, WT_RES_REGISTERS, WT_SHORT_TOTAL, registers,
+                  sum_of_lanes(sm->free_registers) * unit) ||
            refuse(out, WT_RES_SHARED_MEMORY, WT_SHORT_TOTAL, shape->shared_bytes, shared) ||
            refuse(out, WT_RES_BARRIERS, WT_SHORT_TOTAL, shape->barriers, sm->free_barriers);
 }
@@ -235,7 +239,8 @@ static bool short_in_subcore(enum wt_resource resource, uint64_t wanted, uint64_
                              struct wt_refusal *out)
 {
     for (int s = 0; s < WT_MAX_SUBCORES; s++)
-        if (refuse(out, resource, WT_SHORT_SUBCORE, wt_lane(wanted, s) * unit, wt_lane(available, s) * unit)) {
+        if (refuse(out, resource, WT_SHORT_SUBCORE, wt_lane(wanted, s) * unit,
+                   wt_lane(available, s) * unit)) {
             out->subcore = s;
             return true;
         }

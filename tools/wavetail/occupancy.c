@@ -8,10 +8,26 @@
 #include "command.h"
 
 enum key {
-    KEY_BLOCK = 0x3001, KEY_REGS, KEY_SMEM, KEY_DYNAMIC, KEY_CARVEOUT, KEY_CLUSTER, KEY_GRID, KEY_BARRIERS,
-    KEY_VARY, KEY_SVG,
-    KEY_MAX_BLOCKS, KEY_MAX_WARPS, KEY_MAX_THREADS, KEY_MAX_REGS, KEY_MAX_SMEM, KEY_MAX_BARRIERS,
-    KEY_MAX_THREADS_BLOCK, KEY_MAX_REGS_BLOCK, KEY_MAX_SMEM_BLOCK, KEY_END
+    KEY_BLOCK = 0x3001,
+    KEY_REGS,
+    KEY_SMEM,
+    KEY_DYNAMIC,
+    KEY_CARVEOUT,
+    KEY_CLUSTER,
+    KEY_GRID,
+    KEY_BARRIERS,
+    KEY_VARY,
+    KEY_SVG,
+    KEY_MAX_BLOCKS,
+    KEY_MAX_WARPS,
+    KEY_MAX_THREADS,
+    KEY_MAX_REGS,
+    KEY_MAX_SMEM,
+    KEY_MAX_BARRIERS,
+    KEY_MAX_THREADS_BLOCK,
+    KEY_MAX_REGS_BLOCK,
+    KEY_MAX_SMEM_BLOCK,
+    KEY_END
 };
 
 enum { MOST_BYTES = 1 << 30 };
@@ -37,8 +53,8 @@ static int parse_bytes(struct argp_state *state, const char *option, const char 
     if (kilo && bytes < MOST_BYTES)
         bytes *= 1024;
     if (errno || end == text || *end || bytes < least || bytes > MOST_BYTES)
-        argp_error(state, "--%s: '%s' is not a number of bytes from %d to %d (20480 or 20K)", option, text, least,
-                   MOST_BYTES);
+        argp_error(state, "--%s: '%s' is not a number of bytes from %d to %d (20480 or 20K)", option, text,
+                   least, MOST_BYTES);
     return (int)bytes;
 }
 
@@ -67,17 +83,26 @@ static void parse_vary(struct argp_state *state, struct arguments *arguments, co
 /* The options that override a limit. */
 static error_t parse_limit(int key, char *text, struct argp_state *state)
 {
-    static const struct { const char *name; bool bytes; int most; } limits[] = {
-        {"max-blocks", false, 1024}, {"max-warps", false, 1 << 20}, {"max-threads", false, 1 << 25},
-        {"max-regs", false, MOST_BYTES}, {"max-smem", true, 0}, {"max-barriers", false, 1 << 20},
-        {"max-threads-block", false, 1 << 25}, {"max-regs-block", false, MOST_BYTES}, {"max-smem-block", true, 0}};
+    static const struct {
+        const char *name;
+        bool bytes;
+        int most;
+    } limits[] = {{"max-blocks", false, 1024},
+                  {"max-warps", false, 1 << 20},
+                  {"max-threads", false, 1 << 25},
+                  {"max-regs", false, MOST_BYTES},
+                  {"max-smem", true, 0},
+                  {"max-barriers", false, 1 << 20},
+                  {"max-threads-block", false, 1 << 25},
+                  {"max-regs-block", false, MOST_BYTES},
+                  {"max-smem-block", true, 0}};
     struct arguments *arguments = state->input;
     int index = key - KEY_MAX_BLOCKS;
     if (index < 0 || key >= KEY_END)
         return ARGP_ERR_UNKNOWN;
-    arguments->limit[index] = limits[index].bytes
-                                  ? parse_bytes(state, limits[index].name, text, 1)
-                                  : (int)parse_integer(state, limits[index].name, text, 1, limits[index].most);
+    arguments->limit[index] =
+        limits[index].bytes ? parse_bytes(state, limits[index].name, text, 1)
+                            : (int)parse_integer(state, limits[index].name, text, 1, limits[index].most);
     arguments->question.overridden = true;
     return 0;
 }
@@ -137,10 +162,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
 static const struct argp_option options[] = {
     {0, 0, 0, 0, "The launch:", 1},
     {"block", KEY_BLOCK, "N[xNxN]", 0, "threads per block", 1},
-    {"regs", KEY_REGS, "N", 0, "registers per thread (as ptxas -v reports them); not given: they do not limit", 1},
+    {"regs", KEY_REGS, "N", 0,
+     "registers per thread (as ptxas -v reports them); not given: they do not limit", 1},
     {"smem", KEY_SMEM, "BYTES", 0, "static shared memory per block; 20480 or 20K", 1},
     {"dynamic-smem", KEY_DYNAMIC, "BYTES", 0, "dynamic shared memory per block", 1},
-    {"carveout", KEY_CARVEOUT, "KB", 0, "preferred shared-memory configuration of the SM; not given: the largest", 1},
+    {"carveout", KEY_CARVEOUT, "KB", 0,
+     "preferred shared-memory configuration of the SM; not given: the largest", 1},
     {"barriers", KEY_BARRIERS, "N", 0, "barriers per block (default 1, as Nsight Compute counts)", 1},
     {"cluster", KEY_CLUSTER, "N", 0, "blocks per cluster", 1},
     {"grid", KEY_GRID, "N", 0, "blocks in the grid: gives the waves", 1},
@@ -164,10 +191,12 @@ static const struct argp_child children[] = {{&common_argp, 0, "Common options:"
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .doc = "How many blocks of a launch fit one SM, what limits them, and what that makes of a grid. Real values follow "
+    .doc = "How many blocks of a launch fit one SM, what limits them, and what that makes of a grid. Real "
+           "values follow "
            "the hardware's allocation units; idealised ones are plain quotients, as in textbooks.\v"
            "Example: wavetail occupancy --block 256 --regs 92 --smem 20K --grid 1000\n\n"
-           "A launch that cannot happen is an error: exit status 1, and with --json blocks_per_sm 0 and the reason in "
+           "A launch that cannot happen is an error: exit status 1, and with --json blocks_per_sm 0 and the "
+           "reason in "
            "`error`. The default GPU is h200.",
     .children = children};
 
@@ -192,7 +221,8 @@ static void override_limits(const struct arguments *a, struct wt_limits *l)
     l->threads_per_sm = threads ? threads : warps ? warps * WT_WARP_SIZE : l->threads_per_sm;
     l->threads_per_block = given_or(a, KEY_MAX_THREADS_BLOCK, least(l->threads_per_block, l->threads_per_sm));
     l->registers_per_sm = given_or(a, KEY_MAX_REGS, l->registers_per_sm);
-    l->registers_per_block = given_or(a, KEY_MAX_REGS_BLOCK, least(l->registers_per_block, l->registers_per_sm));
+    l->registers_per_block =
+        given_or(a, KEY_MAX_REGS_BLOCK, least(l->registers_per_block, l->registers_per_sm));
     int shared = given_or(a, KEY_MAX_SMEM, 0);
     if (shared) {
         l->shared_bytes_per_sm = shared;
@@ -207,12 +237,14 @@ static void override_limits(const struct arguments *a, struct wt_limits *l)
 static enum wt_code check_question(const struct occ_question *q, struct wt_error *err)
 {
     if (q->block[2] > 64)
-        return wt_fail(err, WT_BAD_INPUT, "a block of %d in z: at most 64; put more of it in x or y", q->block[2]);
+        return wt_fail(err, WT_BAD_INPUT, "a block of %d in z: at most 64; put more of it in x or y",
+                       q->block[2]);
     if (q->cluster > 1 && q->gpu->cc_major < 9)
-        return wt_fail(err, WT_BAD_INPUT, "clusters need compute capability 9.0 or higher; %s has %d.%d", q->gpu->name,
-                       q->gpu->cc_major, q->gpu->cc_minor);
+        return wt_fail(err, WT_BAD_INPUT, "clusters need compute capability 9.0 or higher; %s has %d.%d",
+                       q->gpu->name, q->gpu->cc_major, q->gpu->cc_minor);
     if (q->cluster > 16)
-        return wt_fail(err, WT_BAD_INPUT, "a cluster of %d blocks: at most 16 (8 without opting in)", q->cluster);
+        return wt_fail(err, WT_BAD_INPUT, "a cluster of %d blocks: at most 16 (8 without opting in)",
+                       q->cluster);
     if (q->cluster > 1 && q->grid % (uint64_t)q->cluster)
         return wt_fail(err, WT_BAD_INPUT, "a grid of %llu blocks is no whole number of clusters of %d",
                        (unsigned long long)q->grid, q->cluster);
@@ -230,8 +262,8 @@ struct occ_answer occ_solve(const struct occ_question *q)
     return answer;
 }
 
-static void print_json(const struct occ_question *q, const struct occ_answer *answer, const struct occ_curve *curves,
-                       int count)
+static void print_json(const struct occ_question *q, const struct occ_answer *answer,
+                       const struct occ_curve *curves, int count)
 {
     struct wt_json json = wt_json_begin(stdout, false);
     wt_json_object(&json, NULL);

@@ -1,4 +1,5 @@
-/* The parts of `wavetail occupancy`: the question, the answer, curves over one quantity, and their picture. */
+/* The parts of `wavetail occupancy`: the question, the answer, curves over one quantity, and their picture.
+ */
 #ifndef WT_TOOL_OCCUPANCY_H
 #define WT_TOOL_OCCUPANCY_H
 
@@ -36,8 +37,8 @@ void occ_json(const struct occ_question *question, const struct occ_answer *answ
 
 enum occ_axis { OCC_BLOCK, OCC_REGISTERS, OCC_SHARED, OCC_AXES };
 
-/* Holds from the point before (exclusive; from the curve's `first`, inclusive) to x: threads, registers per thread,
- * or bytes of shared memory per block. */
+/* Holds from the point before (exclusive; from the curve's `first`, inclusive) to x: threads, registers per
+ * thread, or bytes of shared memory per block. */
 struct occ_point {
     int x;
     struct wt_occupancy real;

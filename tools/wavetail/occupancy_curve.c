@@ -112,7 +112,8 @@ static void print_range(int first, int last, const struct wt_occupancy *o, bool 
     snprintf(range, sizeof range, first == last ? "%d" : "%d-%d", first, last);
     int length = (int)(o->occupancy * 40 + 0.5);
     memset(bar, '#', (size_t)(o->blocks_per_sm ? length : 0));
-    printf("%c %-15s %6d %7.1f %%  %-40s ", current ? '>' : ' ', range, o->blocks_per_sm, 100 * o->occupancy, bar);
+    printf("%c %-15s %6d %7.1f %%  %-40s ", current ? '>' : ' ', range, o->blocks_per_sm, 100 * o->occupancy,
+           bar);
     for (int r = 0; r < WT_RES_COUNT; r++)
         if (o->limiter[r])
             printf(" %s", wt_resource_name(r));
@@ -123,7 +124,8 @@ void occ_curve_print(const struct occ_curve *curve)
 {
     printf("\n  %s\n  %-15s %6s %9s\n", axes[curve->axis].label, "", "blocks", "occupancy");
     for (int i = 0, next; i < curve->count; i = next) {
-        for (next = i + 1; next < curve->count && same(&curve->points[i].real, &curve->points[next].real); next++)
+        for (next = i + 1; next < curve->count && same(&curve->points[i].real, &curve->points[next].real);
+             next++)
             ;
         int first = i ? curve->points[i - 1].x + 1 : curve->first, last = curve->points[next - 1].x;
         print_range(first, last, &curve->points[i].real, curve->current >= first && curve->current <= last);

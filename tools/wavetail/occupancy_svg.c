@@ -7,7 +7,17 @@
 #include "observe/words.h"
 #include "occupancy.h"
 
-enum { MARGIN = 18, HEADING = 58, LEGEND = 34, PANEL_WIDTH = 470, WIDE_PANEL = 760, PANEL_HEIGHT = 300, LEFT = 46, BOTTOM = 44, TOP = 22 };
+enum {
+    MARGIN = 18,
+    HEADING = 58,
+    LEGEND = 34,
+    PANEL_WIDTH = 470,
+    WIDE_PANEL = 760,
+    PANEL_HEIGHT = 300,
+    LEFT = 46,
+    BOTTOM = 44,
+    TOP = 22
+};
 
 /* Okabe and Ito's colours, told apart with any colour vision. */
 static const struct {
@@ -103,7 +113,8 @@ static void draw_axis(const struct panel *p)
     }
     font(p->cr, 12, false);
     write_text(p->cr, p->x + p->width / 2, p->y + p->height + 35, 0.5,
-               p->curve->axis == OCC_SHARED ? "KB of shared memory per block" : occ_axis_label(p->curve->axis));
+               p->curve->axis == OCC_SHARED ? "KB of shared memory per block"
+                                            : occ_axis_label(p->curve->axis));
 }
 
 /* The n-th resource that limits, counted from 0; -1 when there are not so many. */
@@ -224,8 +235,8 @@ static void draw_heading(cairo_t *cr, const struct occ_question *q, const struct
                          colours[limiter(&a->real, n)].label);
     grey(cr, 0);
     font(cr, 15, true);
-    snprintf(text, sizeof text, "Occupancy %.1f %%: %d block%s per SM, limited by %s", 100 * a->real.occupancy,
-             a->real.blocks_per_sm, a->real.blocks_per_sm == 1 ? "" : "s", limits);
+    snprintf(text, sizeof text, "Occupancy %.1f %%: %d block%s per SM, limited by %s",
+             100 * a->real.occupancy, a->real.blocks_per_sm, a->real.blocks_per_sm == 1 ? "" : "s", limits);
     write_text(cr, MARGIN, MARGIN + 14, 0, text);
     font(cr, 12, false);
     snprintf(text, sizeof text, "%s%s: %d threads, %s%s bytes of shared memory per block", q->gpu->name,
@@ -272,8 +283,8 @@ static cairo_status_t write_bytes(void *stream, const unsigned char *data, unsig
     return fwrite(data, 1, length, stream) == length ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-enum wt_code occ_draw(const struct occ_question *q, const struct occ_answer *answer, const struct occ_curve *curves,
-                      int count, const char *path, struct wt_error *err)
+enum wt_code occ_draw(const struct occ_question *q, const struct occ_answer *answer,
+                      const struct occ_curve *curves, int count, const char *path, struct wt_error *err)
 {
     struct wt_outfile out;
     WT_TRY(wt_outfile_open(&out, path, err));

@@ -10,7 +10,8 @@
 
 enum { WIDTH = 100 };
 
-static const char *const labels[WT_RES_COUNT] = {"block slots", "warps", "registers", "shared memory", "barriers"};
+static const char *const labels[WT_RES_COUNT] = {"block slots", "warps", "registers", "shared memory",
+                                                 "barriers"};
 
 /* --- why real and idealised differ --- */
 
@@ -18,9 +19,10 @@ static char *registers_reason(const struct occ_question *q)
 {
     const struct wt_limits *l = &q->limits;
     int per_warp = wt_launch_register_units(l, &q->needs) * l->register_unit;
-    return wt_format("a warp's registers are rounded up to a multiple of %d (%d per thread become %d), and each of the "
-                     "%d sub-cores holds whole warps only", l->register_unit, q->needs.registers_per_thread,
-                     per_warp / WT_WARP_SIZE, l->subcores);
+    return wt_format(
+        "a warp's registers are rounded up to a multiple of %d (%d per thread become %d), and each of the "
+        "%d sub-cores holds whole warps only",
+        l->register_unit, q->needs.registers_per_thread, per_warp / WT_WARP_SIZE, l->subcores);
 }
 
 static char *shared_reason(const struct occ_question *q)
@@ -30,7 +32,8 @@ static char *shared_reason(const struct occ_question *q)
     if (l->shared_reserved_bytes)
         snprintf(reserve, sizeof reserve, "the system takes %d bytes of shared memory for each block, and ",
                  l->shared_reserved_bytes);
-    return wt_format("%sa block's share is rounded up to a multiple of %d bytes", reserve, l->shared_unit_bytes);
+    return wt_format("%sa block's share is rounded up to a multiple of %d bytes", reserve,
+                     l->shared_unit_bytes);
 }
 
 /* The sentence, or NULL when both agree. Owned by the caller. */
@@ -41,8 +44,8 @@ static char *difference(const struct occ_question *q, const struct occ_answer *a
     bool registers = a->real.limits[WT_RES_REGISTERS] < a->idealised.blocks_per_sm;
     bool shared = a->real.limits[WT_RES_SHARED_MEMORY] < a->idealised.blocks_per_sm;
     char *first = registers ? registers_reason(q) : NULL, *second = shared ? shared_reason(q) : NULL;
-    char *text = wt_format("Idealised, %d blocks would fit: %s%s%s.", a->idealised.blocks_per_sm, first ? first : "",
-                           first && second ? "; " : "", second ? second : "");
+    char *text = wt_format("Idealised, %d blocks would fit: %s%s%s.", a->idealised.blocks_per_sm,
+                           first ? first : "", first && second ? "; " : "", second ? second : "");
     free(first);
     free(second);
     return text;
@@ -64,18 +67,20 @@ static struct warnings warnings_of(const struct occ_question *q, const struct oc
 {
     struct warnings w = {0};
     const struct wt_limits *l = &q->limits;
-    int sms = q->gpu->topology.sm_count, idle_lanes = wt_warps_of(q->needs.threads) * WT_WARP_SIZE - q->needs.threads;
+    int sms = q->gpu->topology.sm_count,
+        idle_lanes = wt_warps_of(q->needs.threads) * WT_WARP_SIZE - q->needs.threads;
     long shared = (long)q->needs.static_shared_bytes + q->needs.dynamic_shared_bytes;
     if (q->grid && q->grid < (uint64_t)sms)
         warn(&w, wt_format("grid smaller than the GPU: %llu blocks leave %llu of %d SMs idle",
                            (unsigned long long)q->grid, (unsigned long long)((uint64_t)sms - q->grid), sms));
     if (idle_lanes > 0)
-        warn(&w, wt_format("%d of the block's last warp's 32 lanes are idle: %d threads take %d warps", idle_lanes,
-                           q->needs.threads, wt_warps_of(q->needs.threads)));
+        warn(&w, wt_format("%d of the block's last warp's 32 lanes are idle: %d threads take %d warps",
+                           idle_lanes, q->needs.threads, wt_warps_of(q->needs.threads)));
     if (!q->registers_given)
         warn(&w, wt_strdup("registers per thread are not given (--regs), so they do not limit here"));
     if (q->needs.static_shared_bytes > 49152)
-        warn(&w, wt_strdup("more than 49152 bytes of static shared memory cannot be compiled; make it dynamic"));
+        warn(&w,
+             wt_strdup("more than 49152 bytes of static shared memory cannot be compiled; make it dynamic"));
     else if (shared > l->shared_bytes_per_block && a->real.blocks_per_sm > 0)
         warn(&w, wt_format("more than %d bytes need cudaFuncAttributeMaxDynamicSharedMemorySize",
                            l->shared_bytes_per_block));
@@ -121,7 +126,8 @@ static void print_result(const struct occ_question *q, const struct occ_answer *
     const struct wt_occupancy *o = &a->real;
     printf("\n%d block%s per SM, limited by ", o->blocks_per_sm, o->blocks_per_sm == 1 ? "" : "s");
     print_limiters(o);
-    printf(": %d of %d warps, occupancy %.1f %%", o->warps_per_sm, wt_warps_per_sm(&q->limits), 100 * o->occupancy);
+    printf(": %d of %d warps, occupancy %.1f %%", o->warps_per_sm, wt_warps_per_sm(&q->limits),
+           100 * o->occupancy);
     if (a->idealised.blocks_per_sm != o->blocks_per_sm)
         printf(" (idealised %d, %.1f %%)", a->idealised.blocks_per_sm, 100 * a->idealised.occupancy);
     putchar('\n');
@@ -135,13 +141,16 @@ static void print_allocation(const struct occ_question *q)
 {
     const struct wt_limits *l = &q->limits;
     char a[WT_WORDS], b[WT_WORDS];
-    int warps = wt_warps_of(q->needs.threads), per_warp = wt_launch_register_units(l, &q->needs) * l->register_unit;
+    int warps = wt_warps_of(q->needs.threads),
+        per_warp = wt_launch_register_units(l, &q->needs) * l->register_unit;
     int asked = q->needs.static_shared_bytes + q->needs.dynamic_shared_bytes;
     printf("\nA block takes %d warp%s", warps, warps == 1 ? "" : "s");
     if (q->registers_given)
         printf(", %s registers (%d per thread%s)", wt_words_count(a, (uint64_t)per_warp * (uint64_t)warps),
-               per_warp / WT_WARP_SIZE, per_warp / WT_WARP_SIZE == q->needs.registers_per_thread ? "" : " after rounding");
-    printf(" and %s bytes of shared memory", wt_words_count(a, (uint64_t)wt_launch_shared_bytes(l, &q->needs)));
+               per_warp / WT_WARP_SIZE,
+               per_warp / WT_WARP_SIZE == q->needs.registers_per_thread ? "" : " after rounding");
+    printf(" and %s bytes of shared memory",
+           wt_words_count(a, (uint64_t)wt_launch_shared_bytes(l, &q->needs)));
     if (wt_launch_shared_bytes(l, &q->needs) != asked)
         printf(" (asked: %s)", wt_words_count(b, (uint64_t)asked));
     puts(".");
@@ -172,11 +181,14 @@ static void print_clusters(const struct occ_question *q, const struct occ_answer
         return;
     const struct wt_topology *t = &q->gpu->topology;
     int usable, clusters = wt_active_clusters(t, q->cluster, a->real.blocks_per_sm, &usable);
-    char *text = wt_format("Clusters of %d: at most %d active at once (%d blocks), on %d of %d SMs: summed over the groups "
-                           "of at least %d SMs, blocks per SM (at most 8, as measured on the H200) x SMs / %d, rounded "
-                           "down%s.", q->cluster, clusters, clusters * q->cluster, usable, t->sm_count, q->cluster,
-                           q->cluster, t->group_count > 1 ? "" : "; this GPU's groups are not known, so all SMs count "
-                                                                 "as one and the true number may be lower");
+    char *text = wt_format(
+        "Clusters of %d: at most %d active at once (%d blocks), on %d of %d SMs: summed over the groups "
+        "of at least %d SMs, blocks per SM (at most 8, as measured on the H200) x SMs / %d, rounded "
+        "down%s.",
+        q->cluster, clusters, clusters * q->cluster, usable, t->sm_count, q->cluster, q->cluster,
+        t->group_count > 1 ? ""
+                           : "; this GPU's groups are not known, so all SMs count "
+                             "as one and the true number may be lower");
     putchar('\n');
     wt_print_wrapped(stdout, 0, WIDTH, text);
     free(text);
@@ -186,13 +198,16 @@ static void print_heading(const struct occ_question *q)
 {
     char shared[WT_WORDS];
     bool bare = !strncmp(q->gpu->key, "cc", 2); /* the name says the capability */
-    char *capability = bare ? wt_strdup("") : wt_format(" (compute capability %d.%d)", q->gpu->cc_major, q->gpu->cc_minor);
-    printf("%s%s%s: %d threads", q->gpu->name, capability, q->overridden ? " with other limits" : "", q->needs.threads);
+    char *capability =
+        bare ? wt_strdup("") : wt_format(" (compute capability %d.%d)", q->gpu->cc_major, q->gpu->cc_minor);
+    printf("%s%s%s: %d threads", q->gpu->name, capability, q->overridden ? " with other limits" : "",
+           q->needs.threads);
     free(capability);
     if (q->registers_given)
         printf(", %d registers", q->needs.registers_per_thread);
     printf(", %s bytes of shared memory\n\n",
-           wt_words_count(shared, (uint64_t)q->needs.static_shared_bytes + (uint64_t)q->needs.dynamic_shared_bytes));
+           wt_words_count(shared,
+                          (uint64_t)q->needs.static_shared_bytes + (uint64_t)q->needs.dynamic_shared_bytes));
 }
 
 void occ_print(const struct occ_question *q, const struct occ_answer *a)
@@ -222,8 +237,8 @@ static void json_limit(struct wt_json *json, const char *key, int limit)
         wt_json_int(json, key, limit);
 }
 
-static void json_answer(const struct occ_question *q, const struct wt_occupancy *o, const struct wt_error *error,
-                        struct wt_json *json)
+static void json_answer(const struct occ_question *q, const struct wt_occupancy *o,
+                        const struct wt_error *error, struct wt_json *json)
 {
     wt_json_int(json, "blocks_per_sm", o->blocks_per_sm);
     if (error->code != WT_OK)
@@ -240,13 +255,15 @@ static void json_answer(const struct occ_question *q, const struct wt_occupancy 
     wt_json_int(json, "warps_per_sm", o->blocks_per_sm ? o->warps_per_sm : 0);
     wt_json_number(json, "occupancy", o->blocks_per_sm ? o->occupancy : 0, 12);
     bool waves = q->grid && o->blocks_per_sm;
-    wt_json_number(json, "waves", waves ? wt_waves(q->grid, q->gpu->topology.sm_count, o->blocks_per_sm) : NAN, 12);
+    wt_json_number(json, "waves",
+                   waves ? wt_waves(q->grid, q->gpu->topology.sm_count, o->blocks_per_sm) : NAN, 12);
 }
 
 static void json_allocation(const struct occ_question *q, struct wt_json *json)
 {
     const struct wt_limits *l = &q->limits;
-    int warps = wt_warps_of(q->needs.threads), per_warp = wt_launch_register_units(l, &q->needs) * l->register_unit;
+    int warps = wt_warps_of(q->needs.threads),
+        per_warp = wt_launch_register_units(l, &q->needs) * l->register_unit;
     wt_json_object(json, "allocation");
     wt_json_int(json, "warps_per_block", warps);
     wt_json_int(json, "idle_lanes", warps * WT_WARP_SIZE - q->needs.threads);
