@@ -17,6 +17,7 @@ static const double OUTLIER = 1e-3;
 static const double PULL = 0.01;
 static const double RATE_SPREAD = 0.02; /* of a domain's mean rate around the nominal one, relative */
 static const double RATE_WALK = 1e-4;   /* change of rate within sqrt(1 ns), relative: 0.3 % within 1 us */
+static const double LEAST_RATE = 0.1;   /* no clock runs faster than 10 times its nominal rate */
 enum { ROUNDS = 40 };
 
 struct problem {
@@ -273,6 +274,15 @@ static void optimise(const struct problem *p, double *z)
     free(room);
 }
 
+/* Readings that contradict each other must not make time run backwards. */
+static void keep_ascending(struct wt_clock_curve *curve)
+{
+    for (size_t k = 1; k < curve->count; k++) {
+        double least = LEAST_RATE * (curve->clock[k] - curve->clock[k - 1]) / curve->cycles_per_ns;
+        curve->time_ns[k] = fmax(curve->time_ns[k], curve->time_ns[k - 1] + least);
+    }
+}
+
 struct wt_clock_curve wt_clock_curve_fit(const struct wt_readings *readings, double cycles_per_ns,
                                          double delay)
 {
@@ -292,6 +302,7 @@ struct wt_clock_curve wt_clock_curve_fit(const struct wt_readings *readings, dou
         curve.clock[k] = p.at[k] * cycles_per_ns;
         curve.time_ns[k] = p.at[k] + z[k];
     }
+    keep_ascending(&curve);
     free(p.left);
     free(room);
     return curve;

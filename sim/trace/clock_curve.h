@@ -28,7 +28,7 @@ struct wt_clock_curve {
     double cycles_per_ns; /* nominal; the slope outside the knots */
     size_t count;         /* knots, >= 1 */
     double *clock;        /* ascending; cycles from the domain's base */
-    double *time_ns;      /* from the trace's origin */
+    double *time_ns;      /* ascending; from the trace's origin */
 };
 
 /* Fits to `readings`, count >= 1. `delay`: cycles between the two reads of a block's start or end.

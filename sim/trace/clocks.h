@@ -34,9 +34,9 @@ struct wt_clocks {
 enum wt_code wt_clocks_fit(const struct wt_trace *trace, struct wt_clocks **out, struct wt_error *err);
 void wt_clocks_free(struct wt_clocks *clocks);
 
-/* Start and end of a row of that trace on the common axis, in cycles; the origin is arbitrary but the same
- * for all rows. Exact to a few cycles within a domain, and between domains to what the readings near in time
- * tell. */
+/* Start and end (never before the start) of a row of that trace on the common axis, in cycles; the origin is
+ * arbitrary but the same for all rows. Exact to a few cycles within a domain, and between domains to what the
+ * readings near in time tell. */
 double wt_clocks_start(const struct wt_clocks *clocks, const struct wt_trace_row *row);
 double wt_clocks_end(const struct wt_clocks *clocks, const struct wt_trace_row *row);
 

@@ -17,6 +17,9 @@ static void use(const struct wt_trace *trace)
     wt_trace_kinds(trace);
     if (wt_clocks_fit(trace, &clocks, &err) != WT_OK)
         return;
+    for (size_t i = 0; i < trace->row_count; i++)
+        if (!(wt_clocks_end(clocks, &trace->rows[i]) >= wt_clocks_start(clocks, &trace->rows[i])))
+            abort();
     struct wt_discovery found = wt_discover_topology(trace, clocks);
     wt_discovery_free(&found);
     if (wt_timeline_from_trace(trace, clocks, &timeline, &err) == WT_OK)
