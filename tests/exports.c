@@ -41,7 +41,8 @@ static struct wt_timeline *two_blocks(void)
     struct wt_timeline *timeline = wt_timeline_new("", "", 2);
     struct wt_timeline_launch launch = {.name = "k, \"x\"", .number = 7, .warps_per_block = 1};
     wt_timeline_add_launch(timeline, &launch);
-    struct wt_block_run late = {.block = 1234567890123456789, .sm = 1, .slot = 3, .start = 5 * 1024 + 1, .end = 7 * 1024};
+    struct wt_block_run late = {
+        .block = 1234567890123456789, .sm = 1, .slot = 3, .start = 5 * 1024 + 1, .end = 7 * 1024};
     struct wt_block_run early = {.block = 0, .sm = 0, .slot = 0, .start = 2 * 1024, .end = 4 * 1024 + 512};
     wt_timeline_add(timeline, &late);
     wt_timeline_add(timeline, &early);
@@ -360,7 +361,8 @@ END_TEST
 /* "ABCD", length 3, "xyz"; its CRC-32 is zlib's crc32 of all that. */
 START_TEST(unknown_chunks_are_skipped)
 {
-    static const unsigned char chunk[] = {'A', 'B', 'C', 'D', 3, 0, 0, 0, 0, 0, 0, 0, 'x', 'y', 'z', 0xb0, 0xe4, 0x0b, 0xba};
+    static const unsigned char chunk[] = {'A', 'B', 'C', 'D', 3,   0,    0,    0,    0,   0,
+                                          0,   0,   'x', 'y', 'z', 0xb0, 0xe4, 0x0b, 0xba};
     struct text text = small_result();
     char *longer = wt_alloc(text.size + sizeof chunk, 1);
     memcpy(longer, text.data, 12);
@@ -373,6 +375,18 @@ START_TEST(unknown_chunks_are_skipped)
     wt_result_clear(&result);
     free(longer);
     free(text.data);
+}
+END_TEST
+
+/* A chunk of length 0, its checksum right. */
+START_TEST(empty_descriptions_are_refused)
+{
+    static const unsigned char file[] = {'W', 'A', 'V', 'E', 'T', 'A', 'I', 'L', 1, 0, 0, 0, 'T', 'I',
+                                         'M', 'E', 0,   0,   0,   0,   0,   0,   0, 0, 0x2e, 0x4a, 0xec, 0x16};
+    struct wt_result result;
+    struct wt_error err = {0};
+    ck_assert_int_eq(read_result((const char *)file, sizeof file, &result, &err), WT_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(err.text, "description makes no sense"));
 }
 END_TEST
 
@@ -420,6 +434,7 @@ Suite *exports_suite(void)
     tcase_add_test(tcase, results_with_any_bit_flipped_are_refused);
     tcase_add_test(tcase, more_after_the_end_is_refused);
     tcase_add_test(tcase, unknown_chunks_are_skipped);
+    tcase_add_test(tcase, empty_descriptions_are_refused);
     tcase_add_test(tcase, other_versions_and_other_files_are_named);
     tcase_add_test(tcase, repeated_exports_are_identical);
     suite_add_tcase(suite, tcase);

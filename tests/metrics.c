@@ -10,8 +10,14 @@
 #include "suites.h"
 #include "synthetic.h"
 
-static const struct synthetic textbook = {.sms = 4, .slots = 1, .warps_per_block = 8, .warps_per_sm = 64,
-                                          .launches = 1, .blocks = 10, .least = 1000 * WT_CYCLE, .most = 1000 * WT_CYCLE};
+static const struct synthetic textbook = {.sms = 4,
+                                          .slots = 1,
+                                          .warps_per_block = 8,
+                                          .warps_per_sm = 64,
+                                          .launches = 1,
+                                          .blocks = 10,
+                                          .least = 1000 * WT_CYCLE,
+                                          .most = 1000 * WT_CYCLE};
 
 static struct wt_metrics *streamed(const struct wt_timeline *timeline)
 {
@@ -187,11 +193,16 @@ START_TEST(random_runs_recounted)
 {
     struct wt_random random = wt_random_stream(11, "runs", 0);
     for (uint64_t seed = 0; seed < 200; seed++) {
-        struct synthetic how = {.sms = 1 + (int)wt_random_below(&random, 6), .slots = 1 + (int)wt_random_below(&random, 4),
-                                .warps_per_block = 1 + (int)wt_random_below(&random, 8), .warps_per_sm = 48,
-                                .launches = 1 + wt_random_below(&random, 3), .blocks = 1 + wt_random_below(&random, 60),
-                                .least = whole(&random, 3), .most = (5 + wt_random_below(&random, 300)) * WT_CYCLE,
-                                .gap = whole(&random, 60), .seed = seed};
+        struct synthetic how = {.sms = 1 + (int)wt_random_below(&random, 6),
+                                .slots = 1 + (int)wt_random_below(&random, 4),
+                                .warps_per_block = 1 + (int)wt_random_below(&random, 8),
+                                .warps_per_sm = 48,
+                                .launches = 1 + wt_random_below(&random, 3),
+                                .blocks = 1 + wt_random_below(&random, 60),
+                                .least = whole(&random, 3),
+                                .most = (5 + wt_random_below(&random, 300)) * WT_CYCLE,
+                                .gap = whole(&random, 60),
+                                .seed = seed};
         struct wt_timeline *timeline = synthetic_timeline(&how);
         round_times(timeline);
         struct wt_metrics *exact = wt_metrics_of_timeline(timeline), *stream = streamed(timeline);
@@ -220,8 +231,16 @@ static double overlap_mean(const struct wt_timeline *timeline, wt_time begin, wt
 /* The buckets double several times on the way; their means stay exact, and the two producers' are the same. */
 START_TEST(residency_is_exact_in_every_bucket)
 {
-    struct synthetic how = {.sms = 3, .slots = 2, .warps_per_block = 5, .warps_per_sm = 64, .launches = 2, .blocks = 400,
-                            .least = 1, .most = 3000 * WT_CYCLE, .gap = 500, .seed = 5};
+    struct synthetic how = {.sms = 3,
+                            .slots = 2,
+                            .warps_per_block = 5,
+                            .warps_per_sm = 64,
+                            .launches = 2,
+                            .blocks = 400,
+                            .least = 1,
+                            .most = 3000 * WT_CYCLE,
+                            .gap = 500,
+                            .seed = 5};
     struct wt_timeline *timeline = synthetic_timeline(&how);
     struct wt_metrics *exact = wt_metrics_of_timeline(timeline), *stream = streamed(timeline);
     const struct wt_residency_curve *curve = &exact->residency;
@@ -417,15 +436,16 @@ START_TEST(summary_reads_well)
     FILE *stream = open_memstream(&text, &length);
     wt_metrics_print(stream, metrics);
     fclose(stream);
-    ck_assert_str_eq(text,
-                     "kernel_a: 10 blocks x 256 threads on Test GPU (4 SMs, 1980 MHz)\n"
-                     "  makespan    3,000 cycles = 1.515 µs\n"
-                     "  blocks      10, 2.50 waves (1 per SM), 6.6 blocks/µs\n"
-                     "  block time  least 1,000, median 1,000, mean 1,000, most 1,000 cycles\n"
-                     "  occupancy   12.5 % achieved while an SM is busy, 10.4 % over the makespan; theoretical 12.5 %\n"
-                     "  SM busy     least 66.7 %, median 83.3 %, most 100.0 % of the makespan\n"
-                     "  tail        1,000 cycles = 505.1 ns, 33.3 % of the makespan; in it 50.0 % of SM time and"
-                     " 50.0 % of slot time idle\n");
+    ck_assert_str_eq(
+        text,
+        "kernel_a: 10 blocks x 256 threads on Test GPU (4 SMs, 1980 MHz)\n"
+        "  makespan    3,000 cycles = 1.515 µs\n"
+        "  blocks      10, 2.50 waves (1 per SM), 6.6 blocks/µs\n"
+        "  block time  least 1,000, median 1,000, mean 1,000, most 1,000 cycles\n"
+        "  occupancy   12.5 % achieved while an SM is busy, 10.4 % over the makespan; theoretical 12.5 %\n"
+        "  SM busy     least 66.7 %, median 83.3 %, most 100.0 % of the makespan\n"
+        "  tail        1,000 cycles = 505.1 ns, 33.3 % of the makespan; in it 50.0 % of SM time and"
+        " 50.0 % of slot time idle\n");
     free(text);
     wt_metrics_free(metrics);
     wt_timeline_free(timeline);

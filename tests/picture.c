@@ -18,11 +18,24 @@ struct pixel {
     int red, green, blue;
 };
 
-static const struct synthetic textbook = {.sms = 4, .slots = 1, .warps_per_block = 8, .warps_per_sm = 64,
-                                          .launches = 1, .blocks = 10, .least = 1000 * WT_CYCLE, .most = 1000 * WT_CYCLE};
-static const struct synthetic whole_gpu = {.sms = 132, .gpcs = 8, .slots = 8, .warps_per_block = 8, .warps_per_sm = 64,
-                                           .launches = 1, .blocks = 10000, .least = 8000 * WT_CYCLE,
-                                           .most = 22000 * WT_CYCLE, .gap = 400 * WT_CYCLE};
+static const struct synthetic textbook = {.sms = 4,
+                                          .slots = 1,
+                                          .warps_per_block = 8,
+                                          .warps_per_sm = 64,
+                                          .launches = 1,
+                                          .blocks = 10,
+                                          .least = 1000 * WT_CYCLE,
+                                          .most = 1000 * WT_CYCLE};
+static const struct synthetic whole_gpu = {.sms = 132,
+                                           .gpcs = 8,
+                                           .slots = 8,
+                                           .warps_per_block = 8,
+                                           .warps_per_sm = 64,
+                                           .launches = 1,
+                                           .blocks = 10000,
+                                           .least = 8000 * WT_CYCLE,
+                                           .most = 22000 * WT_CYCLE,
+                                           .gap = 400 * WT_CYCLE};
 
 static struct bytes drawn(int exporter, const struct wt_export *what)
 {
@@ -79,14 +92,16 @@ START_TEST(blocks_are_where_they_ran)
     ck_assert_int_eq(side->detail, WT_ONE_BY_ONE);
     for (size_t i = 0; i < timeline->span_count; i++) {
         const struct wt_block_run *span = &timeline->spans[i];
-        double y = side->row_y[span->sm] + 3, x0 = wt_picture_x(&picture, span->start), x1 = wt_picture_x(&picture, span->end);
+        double y = side->row_y[span->sm] + 3, x0 = wt_picture_x(&picture, span->start),
+               x1 = wt_picture_x(&picture, span->end);
         struct wt_colour colour = wt_launch_colour(0, span->start == 1000 * WT_CYCLE);
         ck_assert(is_colour(pixel_at(surface, x0 + 3, y), colour, 1));
         ck_assert(is_colour(pixel_at(surface, x1 - 4, y), colour, 1));
     }
     for (int sm = 2; sm < 4; sm++) {
         struct pixel tail = pixel_at(surface, wt_picture_x(&picture, 2500 * WT_CYCLE), side->row_y[sm] + 3);
-        ck_assert(!is_colour(tail, wt_launch_colour(0, false), 60) && !is_colour(tail, wt_launch_colour(0, true), 60));
+        ck_assert(!is_colour(tail, wt_launch_colour(0, false), 60) &&
+                  !is_colour(tail, wt_launch_colour(0, true), 60));
         ck_assert(!is_colour(tail, wt_faint, 3));
     }
     cairo_surface_destroy(surface);
@@ -153,8 +168,17 @@ static double taken_by_blocks(const struct wt_timeline *timeline, wt_time until,
 /* Tiny blocks of random length on 132 SMs x 32 slots: no ink is lost or added by the drawing. */
 START_TEST(ink_is_conserved)
 {
-    struct synthetic how = {.sms = 132, .gpcs = 8, .slots = 32, .warps_per_block = 1, .warps_per_sm = 64, .launches = 1,
-                            .blocks = 60000, .least = 1, .most = 600 * WT_CYCLE, .gap = 500 * WT_CYCLE, .seed = 4};
+    struct synthetic how = {.sms = 132,
+                            .gpcs = 8,
+                            .slots = 32,
+                            .warps_per_block = 1,
+                            .warps_per_sm = 64,
+                            .launches = 1,
+                            .blocks = 60000,
+                            .least = 1,
+                            .most = 600 * WT_CYCLE,
+                            .gap = 500 * WT_CYCLE,
+                            .seed = 4};
     struct wt_timeline *timeline = synthetic_timeline(&how);
     struct wt_export what = {.simulated = timeline};
     struct wt_picture picture;
@@ -204,7 +228,8 @@ START_TEST(any_size_can_be_drawn)
     how.launches = 2;
     struct wt_timeline *timeline = synthetic_timeline(&how), *other = synthetic_timeline(&how);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        struct wt_export what = {.simulated = timeline, .measured = other, .width = sizes[i][0], .height = sizes[i][1]};
+        struct wt_export what = {
+            .simulated = timeline, .measured = other, .width = sizes[i][0], .height = sizes[i][1]};
         cairo_surface_t *surface = drawn_png(&what);
         ck_assert_int_eq(cairo_image_surface_get_width(surface), sizes[i][0]);
         ck_assert_int_eq(cairo_image_surface_get_height(surface), sizes[i][1]);
@@ -224,7 +249,9 @@ START_TEST(parts_do_not_overlap)
         for (int both = 0; both < 2; both++) {
             if (both && heights[i] && heights[i] < 500)
                 continue; /* rows of 2 x 132 SMs do not fit */
-            struct wt_export what = {.simulated = timeline, .measured = both ? other : NULL, .width = heights[i] ? 700 : 0,
+            struct wt_export what = {.simulated = timeline,
+                                     .measured = both ? other : NULL,
+                                     .width = heights[i] ? 700 : 0,
                                      .height = heights[i]};
             struct wt_picture p;
             wt_picture_plan(&p, &what, true);
@@ -351,8 +378,9 @@ static void compare_golden(const char *name, const struct wt_export *what)
     if (getenv("WT_REFRESH"))
         refresh(path, text);
     char *golden = read_golden(path);
-    ck_assert_msg(!strcmp(text, golden), "%s: line %zu differs; look at the picture, and if it is right run WT_REFRESH=1",
-                  path, first_difference(text, golden));
+    ck_assert_msg(!strcmp(text, golden),
+                  "%s: line %zu differs; look at the picture, and if it is right run WT_REFRESH=1", path,
+                  first_difference(text, golden));
     free(golden);
     free(text);
     free(path);
@@ -370,8 +398,17 @@ END_TEST
 
 START_TEST(comparison_picture)
 {
-    struct synthetic how = {.sms = 4, .gpcs = 2, .slots = 2, .warps_per_block = 8, .warps_per_sm = 64, .launches = 2,
-                            .blocks = 11, .least = 600 * WT_CYCLE, .most = 1400 * WT_CYCLE, .gap = 50 * WT_CYCLE, .seed = 1};
+    struct synthetic how = {.sms = 4,
+                            .gpcs = 2,
+                            .slots = 2,
+                            .warps_per_block = 8,
+                            .warps_per_sm = 64,
+                            .launches = 2,
+                            .blocks = 11,
+                            .least = 600 * WT_CYCLE,
+                            .most = 1400 * WT_CYCLE,
+                            .gap = 50 * WT_CYCLE,
+                            .seed = 1};
     struct wt_timeline *simulated = synthetic_timeline(&how);
     how.seed = 2;
     struct wt_timeline *measured = synthetic_timeline(&how);

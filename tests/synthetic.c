@@ -31,8 +31,12 @@ static wt_time add_blocks(struct wt_timeline *timeline, const struct synthetic *
         size_t place = first_free(free_at, places);
         wt_time start = free_at[place] + (free_at[place] > from ? between(random, 0, how->gap) : 0);
         wt_time end = start + between(random, how->least, how->most);
-        struct wt_block_run run = {.block = block, .start = start, .end = end, .launch = launch,
-                                   .sm = (uint16_t)(place % (size_t)how->sms), .slot = (uint16_t)(place / (size_t)how->sms)};
+        struct wt_block_run run = {.block = block,
+                                   .start = start,
+                                   .end = end,
+                                   .launch = launch,
+                                   .sm = (uint16_t)(place % (size_t)how->sms),
+                                   .slot = (uint16_t)(place / (size_t)how->sms)};
         wt_timeline_add(timeline, &run);
         free_at[place] = end;
         over = end > over ? end : over;

@@ -41,7 +41,8 @@ struct wt_metrics_part {
     int blocks_per_sm;   /* theoretical occupancy; 0 = unknown, or launches differ */
     double theoretical_occupancy; /* resident warps at blocks_per_sm / the SM's limit; NaN = unknown */
     /* Achieved occupancy: mean resident warps / the SM's limit; NaN when the limit is unknown. */
-    double occupancy_active;  /* over the time in which each SM holds a block (sm__warps_active.avg.pct_of_peak_sustained_active) */
+    double occupancy_active;  /* over the time in which each SM holds a block: Nsight Compute's
+                                 sm__warps_active.avg.pct_of_peak_sustained_active */
     double occupancy_elapsed; /* over all SMs and the whole makespan (…pct_of_peak_sustained_elapsed) */
     double mean_resident_blocks; /* whole GPU, over the makespan */
     double waves;             /* grid blocks / (SMs * blocks_per_sm); NaN when that is unknown */
@@ -56,7 +57,7 @@ struct wt_metrics {
     struct wt_metrics_part whole;
     struct wt_metrics_part *launches; /* about->launch_count entries; owned */
     double *sm_busy;                  /* per SM, whole run, fraction of the makespan; owned */
-    struct wt_residency_curve residency; /* whole run; at least 2048 buckets unless it is shorter than that many cycles */
+    struct wt_residency_curve residency; /* whole run; >= 2048 buckets unless it has fewer cycles */
 };
 
 struct wt_metrics_stream; /* a few hundred KB per launch running at once */

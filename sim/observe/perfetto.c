@@ -72,7 +72,8 @@ static void name_process(struct writer *w, int64_t pid, const char *name, int64_
             quoted_name);
     begin_event(w);
     fprintf(w->stream,
-            "{\"ph\":\"M\",\"pid\":%" PRId64 ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRId64 "}}",
+            "{\"ph\":\"M\",\"pid\":%" PRId64
+            ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRId64 "}}",
             pid, order);
     free(quoted_name);
 }
@@ -81,7 +82,8 @@ static void name_thread(struct writer *w, int64_t pid, int64_t tid, int slot)
 {
     begin_event(w);
     fprintf(w->stream,
-            "{\"ph\":\"M\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"name\":\"thread_name\",\"args\":{\"name\":\"slot %d\"}}",
+            "{\"ph\":\"M\",\"pid\":%" PRId64 ",\"tid\":%" PRId64
+            ",\"name\":\"thread_name\",\"args\":{\"name\":\"slot %d\"}}",
             pid, tid, slot);
     begin_event(w);
     fprintf(w->stream,
@@ -112,7 +114,8 @@ static void name_sm(struct writer *w, int sm, int slots)
 {
     const struct wt_timeline *timeline = w->timeline;
     int gpc = timeline->gpc_of_sm[sm];
-    char *name = gpcs_known(timeline) ? wt_format("%sGPC %d SM %d", w->label, gpc, sm) : wt_format("%sSM %d", w->label, sm);
+    char *name = gpcs_known(timeline) ? wt_format("%sGPC %d SM %d", w->label, gpc, sm)
+                                      : wt_format("%sSM %d", w->label, sm);
     name_process(w, pid_of(w, sm), name, w->order + w->order_step * (1 + (int64_t)gpc * timeline->sm_count + sm));
     for (int slot = 0; slot < slots; slot++)
         name_thread(w, pid_of(w, sm), tid_of(w, sm, slot), slot);
@@ -196,7 +199,9 @@ static void write_counters(struct writer *w, wt_time at)
             ",\"warps\":%" PRId64 "}}",
             w->pid, ts, w->blocks, w->warps);
     begin_event(w);
-    fprintf(w->stream, "{\"ph\":\"C\",\"pid\":%" PRId64 ",\"ts\":%s,\"name\":\"queued\",\"args\":{\"blocks\":%" PRId64 "}}",
+    fprintf(w->stream,
+            "{\"ph\":\"C\",\"pid\":%" PRId64 ",\"ts\":%s,\"name\":\"queued\",\"args\":{\"blocks\":%" PRId64
+            "}}",
             w->pid, ts, w->queued);
 }
 

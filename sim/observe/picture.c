@@ -61,7 +61,8 @@ static enum wt_code finish(cairo_surface_t *surface, cairo_status_t status, stru
     cairo_surface_destroy(surface);
     if (status == CAIRO_STATUS_SUCCESS)
         return WT_OK;
-    return wt_fail(err, WT_BAD_INPUT, "the picture cannot be drawn (%s); try another --size", cairo_status_to_string(status));
+    return wt_fail(err, WT_BAD_INPUT, "the picture cannot be drawn (%s); try another --size",
+                   cairo_status_to_string(status));
 }
 
 static void write_out(struct output *output, FILE *stream)

@@ -119,7 +119,8 @@ static void draw_brackets(cairo_t *cr, const struct wt_picture *picture, const s
 static void draw_bar(cairo_t *cr, const struct wt_picture *picture, const struct wt_picture_side *side, size_t launch)
 {
     const struct wt_metrics_part *part = &side->metrics->launches[launch];
-    double x0 = wt_picture_x(picture, part->begin - side->origin), x1 = wt_picture_x(picture, part->end - side->origin);
+    double x0 = wt_picture_x(picture, part->begin - side->origin),
+           x1 = wt_picture_x(picture, part->end - side->origin);
     double y = side->bars.y + 15 * wt_picture_bar_level(side, launch);
     char text[WT_PICTURE_LINE];
     if (!part->blocks)
@@ -291,7 +292,8 @@ static void density_entry(struct legend *legend, size_t launch, const char *text
     end_entry(legend, 2 * SWATCH, text);
 }
 
-static void launch_entries(struct legend *legend, const struct wt_picture *picture, const struct wt_picture_side *side)
+static void launch_entries(struct legend *legend, const struct wt_picture *picture,
+                           const struct wt_picture_side *side)
 {
     const struct wt_timeline *timeline = side->timeline;
     bool averaged = side->detail == WT_AVERAGED;
@@ -307,7 +309,8 @@ static void launch_entries(struct legend *legend, const struct wt_picture *pictu
         entry(legend, i, text);
     }
     if (averaged)
-        note(legend, picture->curve_in_warps ? "(darker: more of the SM's warps)" : "(darker: more of the SM's slots)");
+        note(legend, picture->curve_in_warps ? "(darker: more of the SM's warps)"
+                                             : "(darker: more of the SM's slots)");
 }
 
 static void draw_legend(cairo_t *cr, const struct wt_picture *picture)

@@ -317,13 +317,16 @@ static enum wt_code read_head(struct reader *reader)
     if (ferror(reader->stream) || (count >= MAGIC && count < sizeof head))
         return fail_truncated(reader);
     if (memcmp(head, magic, MAGIC))
-        return wt_fail_at(reader->err, reader->name, 0, "is not a wavetail result file; give a file made with --save");
+        return wt_fail_at(reader->err, reader->name, 0,
+                          "is not a wavetail result file; give a file made with --save");
     struct wt_cursor cursor = {head + MAGIC, 4, 0, false};
     unsigned version = (unsigned)wt_get_uint(&cursor, 4);
     if (version != VERSION)
-        return wt_fail_at(reader->err, reader->name, 0,
-                          "is a result file of version %u, this program reads version %d; use the program that made it, "
-                          "or make the file again", version, VERSION);
+        return wt_fail_at(
+            reader->err, reader->name, 0,
+            "is a result file of version %u, this program reads version %d; use the program that made it, "
+            "or make the file again",
+            version, VERSION);
     return WT_OK;
 }
 
@@ -354,6 +357,7 @@ enum wt_code wt_result_read(FILE *stream, const char *name, struct wt_result *ou
 {
     *out = (struct wt_result){0};
     struct reader reader = {.stream = stream, .name = name, .err = err, .result = out};
+    reader.payload = wt_grow(NULL, &reader.payload_capacity, READ_STEP, 1);
     enum wt_code code = read_all(&reader);
     free(reader.payload);
     if (code != WT_OK)

@@ -87,9 +87,9 @@ struct wt_metrics_part wt_tally_finish(const struct wt_tally *tally, const struc
     struct wt_timeline_launch shape = launch ? *launch : common_launch(about);
     double resident_warps = (double)shape.blocks_per_sm * shape.warps_per_block;
     double limit = about->warps_per_sm, sms = about->sm_count;
+    double theoretical = resident_warps > 0 && limit > 0 ? resident_warps / limit : NAN;
     if (tally->blocks == 0)
-        return (struct wt_metrics_part){.blocks_per_sm = shape.blocks_per_sm,
-                                        .theoretical_occupancy = resident_warps > 0 && limit > 0 ? resident_warps / limit : NAN};
+        return (struct wt_metrics_part){.blocks_per_sm = shape.blocks_per_sm, .theoretical_occupancy = theoretical};
     double makespan = (double)(tally->end - tally->begin);
     struct wt_busy busy = busy_fractions(busy_of_sm, about->sm_count, makespan);
     return (struct wt_metrics_part){
@@ -97,7 +97,7 @@ struct wt_metrics_part wt_tally_finish(const struct wt_tally *tally, const struc
         .begin = tally->begin,
         .end = tally->end,
         .blocks_per_sm = shape.blocks_per_sm,
-        .theoretical_occupancy = resident_warps > 0 && limit > 0 ? resident_warps / limit : NAN,
+        .theoretical_occupancy = theoretical,
         .occupancy_active = limit > 0 ? share((double)tally->warp_time, limit * busy.mean * sms * makespan) : NAN,
         .occupancy_elapsed = limit > 0 ? share((double)tally->warp_time, limit * sms * makespan) : NAN,
         .mean_resident_blocks = share((double)tally->block_time, makespan),

@@ -52,7 +52,10 @@ char *wt_words_cycles(char *text, double cycles)
 
 char *wt_words_us(char *text, double us)
 {
-    static const struct { double scale; const char *unit; } units[] = {{1e-6, "s"}, {1e-3, "ms"}, {1, "µs"}, {1e3, "ns"}};
+    static const struct {
+        double scale;
+        const char *unit;
+    } units[] = {{1e-6, "s"}, {1e-3, "ms"}, {1, "µs"}, {1e3, "ns"}};
     size_t unit = 0;
     while (unit < 3 && us * units[unit].scale < 1)
         unit++;
