@@ -15,7 +15,7 @@ enum {
 };
 /* H200, CS2R after CS2R: 2 to 4 cycles in every trace that tells (the misfit of spin_logn_b256_ds0 by delay:
  * 0: 1173, 4: 937, 8: 1113). Used as a prior, since a single wave does not tell. */
-static const double USUAL_DELAY = 3, DELAY_SPREAD = 2, LEAST_DELAY = -12, MOST_DELAY = 24;
+static const double USUAL_DELAY = 3, DELAY_SPREAD = 1, LEAST_DELAY = -12, MOST_DELAY = 24;
 static const double TRUSTED = 0.005; /* relative half-width from which the fitted rate is used */
 
 struct fit {
