@@ -272,6 +272,25 @@ START_TEST(parts_do_not_overlap)
 }
 END_TEST
 
+/* Of few launches every tail is marked; of hundreds none, or the marks would hide the blocks. */
+START_TEST(only_visible_tails_are_marked)
+{
+    for (size_t launches = 2; launches <= 200; launches += 198) {
+        struct synthetic how = textbook;
+        how.launches = launches;
+        struct wt_timeline *timeline = synthetic_timeline(&how);
+        struct wt_export what = {.simulated = timeline};
+        struct wt_picture picture;
+        wt_picture_plan(&picture, &what, true);
+        ck_assert_uint_eq(wt_picture_tail_count(&picture.sides[0]), launches);
+        for (size_t i = 0; i < launches; i++)
+            ck_assert_int_eq(wt_picture_tail(&picture, &picture.sides[0], i) != NULL, launches == 2);
+        wt_picture_clear(&picture);
+        wt_timeline_free(timeline);
+    }
+}
+END_TEST
+
 /* No blocks, no launches, a name that is no text, and one that is far too long. */
 START_TEST(odd_content_can_be_drawn)
 {
@@ -430,6 +449,7 @@ Suite *picture_suite(void)
     tcase_add_test(tcase, svg_stays_small);
     tcase_add_test(tcase, any_size_can_be_drawn);
     tcase_add_test(tcase, parts_do_not_overlap);
+    tcase_add_test(tcase, only_visible_tails_are_marked);
     tcase_add_test(tcase, odd_content_can_be_drawn);
     tcase_add_test(tcase, pdf_does_not_tell_the_date);
     tcase_add_test(tcase, shades_differ_in_lightness);

@@ -79,9 +79,11 @@ double wt_picture_x(const struct wt_picture *picture, wt_time t);
 double wt_picture_lane_height(const struct wt_picture *picture, const struct wt_picture_side *side);
 /* Does a new GPC begin with row i? */
 bool wt_picture_new_group(const struct wt_picture_side *side, int i);
-/* The tails shown: of each launch when launches follow one another, else of the whole run. */
+/* The tails: of each launch when launches follow one another, else of the whole run. NULL: there is none, or it is
+ * too narrow to be shown among many. */
 size_t wt_picture_tail_count(const struct wt_picture_side *side);
-const struct wt_metrics_part *wt_picture_tail(const struct wt_picture_side *side, size_t i);
+const struct wt_metrics_part *wt_picture_tail(const struct wt_picture *picture, const struct wt_picture_side *side,
+                                              size_t i);
 /* On which line of the bars above the rows a launch is shown, so that none overlap. */
 int wt_picture_bar_level(const struct wt_picture_side *side, size_t launch);
 

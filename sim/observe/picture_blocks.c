@@ -116,11 +116,12 @@ static void draw_free_slots(cairo_t *cr, const struct wt_picture *picture, const
 static void draw_tails(cairo_t *cr, const struct wt_picture *picture, const struct wt_picture_side *side)
 {
     for (size_t i = 0; i < wt_picture_tail_count(side); i++) {
-        const struct wt_metrics_part *part = wt_picture_tail(side, i);
+        const struct wt_metrics_part *part = wt_picture_tail(picture, side, i);
+        if (!part)
+            continue;
         double x0 = wt_picture_x(picture, part->tail.start - side->origin);
         double x1 = wt_picture_x(picture, part->end - side->origin);
-        if (part->tail.length)
-            wt_tail_background(cr, (struct wt_box){x0, side->rows.y, x1 - x0, side->rows.height});
+        wt_tail_background(cr, (struct wt_box){x0, side->rows.y, x1 - x0, side->rows.height});
     }
 }
 

@@ -124,8 +124,11 @@ static void draw_values(cairo_t *cr, const struct wt_picture *picture)
 static void draw_marks(cairo_t *cr, const struct wt_picture *picture, const struct wt_picture_side *side)
 {
     double free_from = picture->x;
-    for (size_t i = 0; i < wt_picture_tail_count(side); i++)
-        mark_queue_empty(cr, picture, side, wt_picture_tail(side, i), &free_from);
+    for (size_t i = 0; i < wt_picture_tail_count(side); i++) {
+        const struct wt_metrics_part *part = wt_picture_tail(picture, side, i);
+        if (part)
+            mark_queue_empty(cr, picture, side, part, &free_from);
+    }
 }
 
 static void shade_tail(cairo_t *cr, const struct wt_picture *picture, const struct wt_picture_side *side,
@@ -145,8 +148,8 @@ void wt_picture_draw_curve(cairo_t *cr, const struct wt_picture *picture)
     const struct wt_picture_side *last = &picture->sides[picture->side_count - 1];
     const struct wt_picture_side *first = &picture->sides[0];
     for (size_t i = 0; i < wt_picture_tail_count(first); i++)
-        if (wt_picture_tail(first, i)->tail.length)
-            shade_tail(cr, picture, first, wt_picture_tail(first, i));
+        if (wt_picture_tail(picture, first, i))
+            shade_tail(cr, picture, first, wt_picture_tail(picture, first, i));
     if (picture->capacity > 0)
         draw_capacity(cr, picture);
     for (const struct wt_picture_side *side = first; side <= last; side++)

@@ -110,8 +110,8 @@ static void draw_brackets(cairo_t *cr, const struct wt_picture *picture, const s
 {
     double free_from = picture->x;
     for (size_t i = 0; i < wt_picture_tail_count(side); i++) {
-        const struct wt_metrics_part *part = wt_picture_tail(side, i);
-        if (part->tail.length)
+        const struct wt_metrics_part *part = wt_picture_tail(picture, side, i);
+        if (part)
             draw_bracket(cr, picture, side, part, &free_from);
     }
 }
@@ -292,6 +292,18 @@ static void density_entry(struct legend *legend, size_t launch, const char *text
     end_entry(legend, 2 * SWATCH, text);
 }
 
+static void many_entry(struct legend *legend, size_t count)
+{
+    char text[64];
+    double width = 2.0 * SWATCH / WT_LAUNCH_COLOURS;
+    snprintf(text, sizeof text, "%zu launches; their colours repeat", count);
+    if (!begin_entry(legend, 2 * SWATCH, text))
+        return;
+    for (int i = 0; i < WT_LAUNCH_COLOURS; i++)
+        fill_swatch(legend, legend->x + i * width, width, wt_launch_colour((size_t)i, false));
+    end_entry(legend, 2 * SWATCH, text);
+}
+
 static void launch_entries(struct legend *legend, const struct wt_picture *picture,
                            const struct wt_picture_side *side)
 {
@@ -303,7 +315,11 @@ static void launch_entries(struct legend *legend, const struct wt_picture *pictu
         entry(legend, 0, averaged ? "share of the SM's slots taken" : "blocks; shades alternate within a slot");
         return;
     }
-    for (size_t i = 0; i < count && i < WT_LAUNCH_COLOURS; i++) {
+    if (count > WT_LAUNCH_COLOURS) {
+        many_entry(legend, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
         char text[64];
         snprintf(text, sizeof text, "%ld %.40s", timeline->launches[i].number, timeline->launches[i].name);
         entry(legend, i, text);

@@ -18,6 +18,7 @@ enum {
     ROWS_ONE = 1190, ROWS_TWO = 740,        /* the height rows may take when none was asked for */
     LANE_MOST = 26, LANE_MOST_ASKED = 60,
     BAR_LEVELS = 3,
+    TAIL_LEAST = 14,                        /* width of a tail that is marked although it is one of several */
     SEEN = 6,                               /* width at which a block among many is still seen */
     VECTOR_MOST = 25000                     /* blocks drawn one by one: about 80 bytes each in SVG */
 };
@@ -354,10 +355,13 @@ size_t wt_picture_tail_count(const struct wt_picture_side *side)
     return launches_overlap(side->metrics) ? 1 : side->timeline->launch_count;
 }
 
-const struct wt_metrics_part *wt_picture_tail(const struct wt_picture_side *side, size_t i)
+const struct wt_metrics_part *wt_picture_tail(const struct wt_picture *picture, const struct wt_picture_side *side,
+                                              size_t i)
 {
-    bool whole = side->timeline->launch_count == 1 || launches_overlap(side->metrics);
-    return whole ? &side->metrics->whole : &side->metrics->launches[i];
+    size_t count = wt_picture_tail_count(side);
+    const struct wt_metrics_part *part = count == 1 ? &side->metrics->whole : &side->metrics->launches[i];
+    double width = picture->plot_width * ((double)part->tail.length / (double)picture->length);
+    return part->tail.length == 0 || (count > 1 && width < TAIL_LEAST) ? NULL : part;
 }
 
 /* The lowest line on which no earlier launch is still running; those beyond the last line share it. */
