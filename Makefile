@@ -141,12 +141,20 @@ demo: $(WAVETAIL) ## replay a captured trace; the pictures and the summary go to
 	$(Q)cat build/demo/summary.txt
 	@echo "The SMs' timeline and its tail: build/demo/timeline.svg, build/demo/timeline.png"
 
-gpu: ## build the CUDA capture programs where nvcc is
+GPU_SRC := $(wildcard gpu_ref/*.cu)
+GPU_BIN := $(GPU_SRC:gpu_ref/%.cu=build/gpu/%)
+
 ifeq ($(NVCC),)
+gpu: ## build the CUDA programs of gpu_ref where nvcc is
 	@echo "gpu_ref: nvcc not found, skipped"
 else
-	@echo "gpu_ref: nothing to build yet"
+gpu: $(GPU_BIN)
 endif
+
+build/gpu/%: gpu_ref/%.cu Makefile
+	@mkdir -p $(@D)
+	@echo "  NVCC    $<"
+	$(Q)$(NVCC) -std=c++17 -O2 -arch=all-major -o $@ $<
 
 SHARE := $(DESTDIR)$(PREFIX)/share/wavetail
 HEADERS := $(wildcard sim/*/*.h)
