@@ -79,7 +79,7 @@ static const struct wt_param params[] = {
      .help = "SMs of a TPC, which share a launcher; SM ids of a TPC follow each other"},
     {"topology.group_sizes", WT_PARAM_INTS, FILE_AT(group_sizes), .unit = "SMs", .low = 1, .high = WT_MAX_SMS,
      .most = WT_MAX_GROUPS, .help = "groups the distributor serves in turn; SM ids go round them TPC by TPC, and the "
-     "extra group takes the last ones; []: one group"},
+     "extra group takes the last ones; []: even groups of at most 16 SMs, assumed"},
     {"topology.groups", WT_PARAM_INT_LISTS, FILE_AT(groups), .low = 0, .high = WT_MAX_SMS - 1, .most = WT_MAX_GROUPS,
      .help = "the same as explicit lists of SM ids, in the order in which a visit serves them"},
     {"topology.extra_group", WT_PARAM_INT, FILE_AT(extra_group), .low = -1, .high = WT_MAX_GROUPS - 1,

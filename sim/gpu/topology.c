@@ -5,7 +5,7 @@
 #include "core/mem.h"
 #include "gpu/file.h"
 
-enum { NOWHERE = UINT16_MAX };
+enum { NOWHERE = UINT16_MAX, LIKELY_SMS = 16 };
 
 /* One partition of the SMs, by explicit lists or by sizes: the groups, or the clock domains. */
 struct partition {
@@ -102,6 +102,15 @@ static enum wt_code divide(const struct wt_gpu_file *file, const struct partitio
     return WT_OK;
 }
 
+/* Of a GPU about which nothing is known: as many parts as give none more than LIKELY_SMS, TPCs going round them. */
+static int divide_evenly(const struct wt_gpu_file *file, uint16_t *part_of_sm)
+{
+    int parts = (file->sm_count + LIKELY_SMS - 1) / LIKELY_SMS;
+    for (int sm = 0; sm < file->sm_count; sm++)
+        part_of_sm[sm] = (uint16_t)(sm / file->sms_per_tpc % parts);
+    return parts;
+}
+
 /* The SMs of a TPC share a launcher, so they must be in one group and one clock domain. */
 static enum wt_code check_tpcs(const struct wt_gpu_file *file, const struct partition *p, const uint16_t *part_of_sm,
                                struct wt_error *err)
@@ -138,10 +147,8 @@ static enum wt_code build_groups(struct wt_gpu_file *file, struct wt_error *err)
     struct partition p = {&file->groups, &file->group_sizes, "topology.groups", "topology.group_sizes",
                           file->extra_group};
     WT_TRY(divide(file, &p, t->group_of_sm, &t->group_count, err));
-    if (t->group_count == 0) {
-        t->group_count = 1;
-        memset(t->group_of_sm, 0, (size_t)t->sm_count * sizeof *t->group_of_sm);
-    }
+    if (t->group_count == 0)
+        t->group_count = divide_evenly(file, t->group_of_sm);
     WT_TRY(check_tpcs(file, &p, t->group_of_sm, err));
     if (file->extra_group >= t->group_count)
         return wt_record_fail(&file->record, "topology.extra_group", file->gpu.path, err,
