@@ -130,6 +130,42 @@ START_TEST(output_appears_only_when_complete)
 }
 END_TEST
 
+/* Replacing /dev/null or a link by a file would be a nasty surprise. */
+START_TEST(output_replaces_neither_devices_nor_links)
+{
+    char folder[] = "/tmp/wavetail-test-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    char *file = wt_format("%s/file", folder), *link = wt_format("%s/link", folder);
+    char *null = wt_format("%s/null", folder);
+    ck_assert_int_eq(symlink("/dev/null", null), 0);
+    FILE *old = fopen(file, "w");
+    fclose(old);
+    ck_assert_int_eq(chmod(file, 0600), 0);
+    ck_assert_int_eq(symlink(file, link), 0);
+    const char *targets[] = {link, null};
+    for (int i = 0; i < 2; i++) {
+        struct wt_outfile out;
+        ck_assert_int_eq(wt_outfile_open(&out, targets[i], NULL), WT_OK);
+        fputs("text", out.stream);
+        ck_assert_int_eq(wt_outfile_commit(&out, NULL), WT_OK);
+        struct stat st;
+        ck_assert_int_eq(lstat(targets[i], &st), 0);
+        ck_assert(S_ISLNK(st.st_mode));
+    }
+    struct stat st;
+    ck_assert_int_eq(stat(file, &st), 0);
+    ck_assert_int_eq(st.st_size, 4);
+    ck_assert_int_eq(st.st_mode & 0777, 0600);
+    unlink(link);
+    unlink(null);
+    unlink(file);
+    ck_assert_int_eq(rmdir(folder), 0);
+    free(file);
+    free(link);
+    free(null);
+}
+END_TEST
+
 Suite *core_suite(void)
 {
     Suite *suite = suite_create("core");
@@ -141,6 +177,7 @@ Suite *core_suite(void)
     tcase_add_test(tcase, nearest_name);
     tcase_add_test(tcase, json_is_valid_and_escaped);
     tcase_add_test(tcase, output_appears_only_when_complete);
+    tcase_add_test(tcase, output_replaces_neither_devices_nor_links);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -1,8 +1,10 @@
 #include "core/outfile.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/mem.h"
@@ -14,46 +16,60 @@ static void forget(struct wt_outfile *out)
     *out = (struct wt_outfile){0};
 }
 
-enum wt_code wt_outfile_open(struct wt_outfile *out, const char *path, struct wt_error *err)
+static enum wt_code fail_to_open(struct wt_outfile *out, const char *path, struct wt_error *err)
 {
-    *out = (struct wt_outfile){.path = wt_strdup(path)};
-    if (!strcmp(path, "-")) {
-        out->stream = stdout;
-        return WT_OK;
-    }
-    out->temporary = wt_format("%s.%ld.tmp", path, (long)getpid());
-    out->stream = fopen(out->temporary, "wb");
-    if (out->stream)
-        return WT_OK;
     enum wt_code code = wt_fail_at(err, path, 0, "cannot be written (%s); check the folder and its permissions",
                                    strerror(errno));
     forget(out);
     return code;
 }
 
+/* A device or pipe is written as it is; a file is replaced where it really lies, and keeps its permissions. */
+enum wt_code wt_outfile_open(struct wt_outfile *out, const char *path, struct wt_error *err)
+{
+    struct stat old;
+    bool exists = stat(path, &old) == 0;
+    char *real = exists && S_ISREG(old.st_mode) ? realpath(path, NULL) : NULL;
+    *out = (struct wt_outfile){.path = real ? real : wt_strdup(path)};
+    if (!strcmp(path, "-")) {
+        out->stream = stdout;
+        return WT_OK;
+    }
+    if (!exists || real)
+        out->temporary = wt_format("%s.%ld.tmp", out->path, (long)getpid());
+    out->stream = fopen(out->temporary ? out->temporary : path, "wb");
+    if (!out->stream)
+        return fail_to_open(out, path, err);
+    if (real && fchmod(fileno(out->stream), old.st_mode & 07777) != 0)
+        errno = 0; /* the default permissions will do */
+    return WT_OK;
+}
+
+static bool close_stream(struct wt_outfile *out)
+{
+    bool failed = ferror(out->stream) != 0;
+    failed |= (out->stream == stdout ? fflush(stdout) : fclose(out->stream)) != 0;
+    out->stream = NULL;
+    return failed;
+}
+
 enum wt_code wt_outfile_commit(struct wt_outfile *out, struct wt_error *err)
 {
-    if (!out->temporary) {
-        int failed = fflush(out->stream) || ferror(out->stream);
-        forget(out);
-        return failed ? wt_fail(err, WT_BAD_INPUT, "standard output: cannot be written (%s)", strerror(errno)) : WT_OK;
-    }
-    int failed = ferror(out->stream);
-    failed |= fclose(out->stream) != 0;
-    out->stream = NULL;
-    if (!failed && rename(out->temporary, out->path) == 0) {
+    bool failed = close_stream(out);
+    if (!failed && (!out->temporary || rename(out->temporary, out->path) == 0)) {
         forget(out);
         return WT_OK;
     }
+    const char *name = strcmp(out->path, "-") ? out->path : "standard output";
     enum wt_code code =
-        wt_fail_at(err, out->path, 0, "cannot be written (%s); free some space or choose another folder", strerror(errno));
+        wt_fail_at(err, name, 0, "cannot be written (%s); free some space or choose another place", strerror(errno));
     wt_outfile_discard(out);
     return code;
 }
 
 void wt_outfile_discard(struct wt_outfile *out)
 {
-    if (out->stream && out->temporary)
+    if (out->stream && out->stream != stdout)
         fclose(out->stream);
     if (out->temporary)
         unlink(out->temporary);

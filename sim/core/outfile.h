@@ -9,10 +9,11 @@
 struct wt_outfile {
     FILE *stream;  /* write here; NULL when not open */
     char *path;    /* target */
-    char *temporary;
+    char *temporary; /* NULL: written directly (standard output, a device, a pipe) */
 };
 
-/* Fails with the path and the reason. "-" writes to stdout directly. */
+/* Fails with the path and the reason. "-" is standard output; it, devices and pipes are written directly. What a
+ * symbolic link leads to is replaced, not the link. */
 enum wt_code wt_outfile_open(struct wt_outfile *out, const char *path, struct wt_error *err);
 
 /* Flushes, checks for write errors, renames. On failure the target is untouched and the temporary removed. */
