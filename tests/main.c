@@ -22,6 +22,7 @@ static Suite *(*const suites[])(void) = {
     trace_suite,
     clocks_suite,
     topology_suite,
+    unseen_suite,
 };
 
 int main(void)

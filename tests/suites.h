@@ -5,6 +5,7 @@
 #include <check.h>
 
 Suite *core_suite(void);
+Suite *unseen_suite(void);
 Suite *cli_suite(void);
 Suite *cost_suite(void);
 Suite *workload_suite(void);

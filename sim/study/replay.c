@@ -9,6 +9,7 @@
 #include "dispatch/simulate.h"
 #include "observe/measured.h"
 #include "sm/occupancy.h"
+#include "study/unseen.h"
 #include "trace/topology.h"
 
 /* One launch under way: its measured spans by block, and where its predicted ones go. */
@@ -164,7 +165,7 @@ static double relative(double predicted, double measured)
     return measured > 0 ? (predicted - measured) / measured : 0;
 }
 
-static void assess(struct launch *launch, struct wt_replay *replay, int occupancy)
+static void assess(struct launch *launch, struct wt_replay *replay, int occupancy, double unseen)
 {
     struct wt_replay_part *part = &replay->launches[launch->index];
     part->blocks = launch->blocks;
@@ -172,6 +173,7 @@ static void assess(struct launch *launch, struct wt_replay *replay, int occupanc
     part->makespan_predicted = span_of(replay->predicted, launch->index);
     part->makespan_error = relative(part->makespan_predicted, part->makespan_measured);
     part->occupancy_blocks = occupancy;
+    part->unseen_cycles = unseen;
     part->first_wave_blocks = launch->first_wave_blocks;
     part->first_wave_placement_match = (double)launch->first_wave_hits / (double)launch->first_wave_blocks;
     quantiles(launch->start_errors, launch->blocks, &part->start_error_p50, &part->start_error_p95);
@@ -215,9 +217,14 @@ static enum wt_code replay_launch(struct wt_replay *replay, size_t index, const 
     launch.first_wave_blocks = launch.blocks < room ? launch.blocks : room;
     index_spans(&launch, replay->measured);
     launch.start_errors = wt_alloc(launch.blocks, sizeof *launch.start_errors);
-    enum wt_code code = simulate(&launch, replay, gpu, policy, setup, &shape, err);
+    double unseen = isnan(setup->unseen_cycles)
+                        ? wt_unseen_time(replay->measured, index, launch.first_wave_blocks, gpu).cycles
+                        : setup->unseen_cycles;
+    struct wt_gpu slower = *gpu;
+    slower.rates.release_cycles = fmax(gpu->rates.release_cycles + unseen, gpu->rates.launch_latency_cycles);
+    enum wt_code code = simulate(&launch, replay, &slower, policy, setup, &shape, err);
     if (code == WT_OK)
-        assess(&launch, replay, occupancy.blocks_per_sm);
+        assess(&launch, replay, occupancy.blocks_per_sm, unseen);
     free(launch.start_errors);
     free(launch.measured);
     return code;
@@ -335,6 +342,7 @@ static void part_json(struct wt_json *json, const struct wt_replay_part *part)
     wt_json_int(json, "first_wave_blocks", (int64_t)part->first_wave_blocks);
     wt_json_number(json, "first_wave_placement_match", part->first_wave_placement_match, 6);
     wt_json_int(json, "occupancy_blocks", part->occupancy_blocks);
+    wt_json_number(json, "unseen_cycles", part->unseen_cycles, 6);
 }
 
 void wt_replay_json(struct wt_json *json, const struct wt_replay *replay)

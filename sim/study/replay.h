@@ -23,6 +23,7 @@ struct wt_replay_part {
     uint64_t first_wave_blocks;
     double first_wave_placement_match; /* fraction of them on the very SM */
     int occupancy_blocks; /* blocks per SM; of the whole file: the first launch's */
+    double unseen_cycles; /* added to every release; of the whole file: the first launch's */
 };
 
 struct wt_replay {
@@ -37,6 +38,7 @@ struct wt_replay_setup {
     const char *gpu;       /* as for wt_gpu_load; NULL: the GPU that the trace names */
     const char *placement; /* policy; NULL: the GPU's */
     uint64_t seed;
+    double unseen_cycles; /* what a block stays beyond its clock reads; NaN: as each launch itself tells (unseen.h) */
 };
 
 /* Refuses by name what it would simulate wrongly: concurrent, clustered, cooperative and persistent launches. Each of

@@ -1,5 +1,6 @@
 #include "command.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,6 +11,7 @@ struct arguments {
     struct common common;
     struct outputs outputs;
     const char *placement;
+    double unseen; /* cycles; NaN: auto */
     const char *trace;
 };
 
@@ -19,6 +21,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     switch (key) {
     case 'p':
         arguments->placement = text;
+        return 0;
+    case KEY_UNSEEN:
+        arguments->unseen = parse_unseen(state, text);
         return 0;
     case ARGP_KEY_ARG:
         if (arguments->trace)
@@ -30,6 +35,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         argp_error(state, "which trace?");
         return 0;
     case ARGP_KEY_INIT:
+        arguments->unseen = NAN;
         state->child_inputs[0] = &arguments->common;
         state->child_inputs[1] = &arguments->outputs;
         return 0;
@@ -39,7 +45,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-    {"policy", 'p', "NAME", 0, "placement policy instead of the GPU's: h200, most-room, round-robin, shuffle", 0}, {0}};
+    {"policy", 'p', "NAME", 0, "placement policy instead of the GPU's: h200, most-room, round-robin, shuffle", 0},
+    {"unseen", KEY_UNSEEN, "CYCLES|auto", 0,
+     "what a block stays on its SM beyond its clock reads; auto (the default): as the trace's own releases tell", 0},
+    {0}};
 
 static const struct argp_child children[] = {
     {&common_argp, 0, "Common options:", 1}, {&outputs_argp, 0, "Files to write:", 2}, {0}};
@@ -61,6 +70,7 @@ static void print_part(const struct wt_replay_part *part, double mhz)
     printf(", predicted %.0f: %+.3f %%\n", part->makespan_predicted, 100 * part->makespan_error);
     printf("  starts      off by %.0f cycles in the median, %.0f at the 95th percentile\n", part->start_error_p50,
            part->start_error_p95);
+    printf("  unseen      %+.0f cycles per block beyond its clock reads\n", part->unseen_cycles);
     printf("  first wave  %.2f %% of %llu blocks on the very SM; %d blocks per SM\n",
            100 * part->first_wave_placement_match, (unsigned long long)part->first_wave_blocks,
            part->occupancy_blocks);
@@ -118,7 +128,7 @@ static enum wt_code run(int argc, char **argv, struct wt_error *err)
 {
     struct arguments arguments = {0};
     WT_TRY(parse_arguments(&argp, argc, argv, &arguments));
-    struct wt_replay_setup setup = {arguments.common.gpu, arguments.placement, arguments.common.seed};
+    struct wt_replay_setup setup = {arguments.common.gpu, arguments.placement, arguments.common.seed, arguments.unseen};
     struct wt_replay *replay;
     WT_TRY(wt_replay_trace(arguments.trace, &setup, &replay, err));
     enum wt_code code = outputs_write(&arguments.outputs, replay->predicted, replay->measured, err);

@@ -11,6 +11,7 @@
 struct arguments {
     struct common common;
     const char *placement;
+    double unseen; /* cycles; NaN: auto */
     const char **traces;
     size_t count, capacity;
 };
@@ -22,6 +23,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case 'p':
         arguments->placement = text;
         return 0;
+    case KEY_UNSEEN:
+        arguments->unseen = parse_unseen(state, text);
+        return 0;
     case ARGP_KEY_ARG:
         arguments->traces = wt_grow(arguments->traces, &arguments->capacity, arguments->count + 1, sizeof(char *));
         arguments->traces[arguments->count++] = text;
@@ -30,6 +34,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         argp_error(state, "which traces?");
         return 0;
     case ARGP_KEY_INIT:
+        arguments->unseen = NAN;
         state->child_inputs[0] = &arguments->common;
         return 0;
     default:
@@ -38,7 +43,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-    {"policy", 'p', "NAME", 0, "placement policy instead of the GPU's: h200, most-room, round-robin, shuffle", 0}, {0}};
+    {"policy", 'p', "NAME", 0, "placement policy instead of the GPU's: h200, most-room, round-robin, shuffle", 0},
+    {"unseen", KEY_UNSEEN, "CYCLES|auto", 0,
+     "what a block stays on its SM beyond its clock reads; auto (the default): as the trace's own releases tell", 0},
+    {0}};
 
 static const struct argp_child children[] = {{&common_argp, 0, "Common options:", 1}, {0}};
 
@@ -161,7 +169,7 @@ static enum wt_code run(int argc, char **argv, struct wt_error *err)
 {
     struct arguments arguments = {0};
     WT_TRY(parse_arguments(&argp, argc, argv, &arguments));
-    struct wt_replay_setup setup = {arguments.common.gpu, arguments.placement, arguments.common.seed};
+    struct wt_replay_setup setup = {arguments.common.gpu, arguments.placement, arguments.common.seed, arguments.unseen};
     struct wt_validation_row *rows = wt_alloc(arguments.count, sizeof *rows);
     struct wt_validation_summary summary;
     wt_validate(arguments.traces, arguments.count, &setup, rows, &summary);

@@ -1,0 +1,124 @@
+#include "study/unseen.h"
+
+#include <stdlib.h>
+
+#include "core/mem.h"
+
+/* After so long without an end the GPC's port has no report waiting, forty take that long on an H200. */
+static const double QUIET_CYCLES = 400;
+
+/* Even a quiet release waits for its group's turn, 0 to 28 cycles on an H200, so the lower quartile lies this much
+ * below the median that the GPU's release time stands for. The quartile is used since whatever else delays a release
+ * only ever delays it. */
+static const double QUARTILE_TO_MEDIAN_CYCLES = 7;
+
+/* A block's end, or the start of one that waited for room. */
+struct moment {
+    wt_time time;
+    uint16_t sm;
+};
+
+struct moments {
+    struct moment *list; /* owned */
+    size_t count;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct moment *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return (a->sm > b->sm) - (a->sm < b->sm);
+}
+
+static int by_sm_and_time(const void *left, const void *right)
+{
+    const struct moment *a = left, *b = right;
+    return a->sm != b->sm ? (a->sm > b->sm) - (a->sm < b->sm) : by_time(left, right);
+}
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static struct moments collect(const struct wt_timeline *measured, size_t launch, uint64_t from_block, bool ends)
+{
+    struct moments moments = {wt_alloc(measured->span_count, sizeof *moments.list), 0};
+    for (size_t i = 0; i < measured->span_count; i++) {
+        const struct wt_block_run *span = &measured->spans[i];
+        if (span->launch == launch && span->block >= from_block)
+            moments.list[moments.count++] = (struct moment){ends ? span->end : span->start, span->sm};
+    }
+    return moments;
+}
+
+static double unloaded_release(const struct wt_gpu *gpu, int sm)
+{
+    const struct wt_rates *rates = &gpu->rates;
+    int tpc = gpu->topology.tpc_of_sm[sm];
+    double launch = rates->launch_offset_cycles.count ? rates->launch_offset_cycles.values[tpc] : 0;
+    double report = rates->report_offset_cycles.count ? rates->report_offset_cycles.values[tpc] : 0;
+    return rates->release_cycles + launch + report;
+}
+
+/* next[sm]: the SM's starts not yet paired, as a range of `starts`, which is by SM and time. */
+struct range {
+    size_t next, end;
+};
+
+static struct range *ranges_by_sm(const struct moments *starts, int sm_count)
+{
+    struct range *ranges = wt_alloc((size_t)sm_count, sizeof *ranges);
+    for (size_t i = 0; i < starts->count; i++) {
+        struct range *range = &ranges[starts->list[i].sm];
+        if (range->end == 0)
+            range->next = i;
+        range->end = i + 1;
+    }
+    return ranges;
+}
+
+/* An SM's ends and the starts that follow them pair off in order. Returns the number of excesses. */
+static size_t pair_off(const struct moments *ends, const struct moments *starts, const struct wt_gpu *gpu,
+                       double *excess)
+{
+    const struct wt_topology *t = &gpu->topology;
+    struct range *ranges = ranges_by_sm(starts, t->sm_count);
+    wt_time *quiet_from = wt_alloc((size_t)t->gpc_count, sizeof *quiet_from);
+    wt_time pause = wt_from_cycles(QUIET_CYCLES);
+    size_t count = 0;
+    for (size_t i = 0; i < ends->count; i++) {
+        int sm = ends->list[i].sm;
+        wt_time end = ends->list[i].time;
+        bool quiet = end >= quiet_from[t->gpc_of_sm[sm]];
+        quiet_from[t->gpc_of_sm[sm]] = end + pause;
+        if (ranges[sm].next == ranges[sm].end)
+            continue;
+        wt_time start = starts->list[ranges[sm].next++].time;
+        if (quiet && start > end)
+            excess[count++] = wt_to_cycles(start - end) - unloaded_release(gpu, sm);
+    }
+    free(ranges);
+    free(quiet_from);
+    return count;
+}
+
+struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
+                                const struct wt_gpu *gpu)
+{
+    struct moments ends = collect(measured, launch, 0, true);
+    struct moments starts = collect(measured, launch, first_wave_blocks, false);
+    qsort(ends.list, ends.count, sizeof *ends.list, by_time);
+    qsort(starts.list, starts.count, sizeof *starts.list, by_sm_and_time);
+    double *excess = wt_alloc(ends.count, sizeof *excess);
+    struct wt_unseen unseen = {.samples = pair_off(&ends, &starts, gpu, excess)};
+    qsort(excess, unseen.samples, sizeof *excess, by_value);
+    if (unseen.samples >= WT_UNSEEN_SAMPLES)
+        unseen.cycles = excess[unseen.samples / 4] + QUARTILE_TO_MEDIAN_CYCLES;
+    free(excess);
+    free(ends.list);
+    free(starts.list);
+    return unseen;
+}

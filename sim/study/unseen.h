@@ -1,0 +1,24 @@
+/* The part of a block's stay on its SM that its clock reads do not see: before the first read, after the last one,
+ * and warps that outlive the thread that reads. It depends on the kernel and on how it was instrumented, not on the
+ * GPU, so it is read off the trace itself. */
+#ifndef WT_STUDY_UNSEEN_H
+#define WT_STUDY_UNSEEN_H
+
+#include <stddef.h>
+
+#include "gpu/gpu.h"
+#include "observe/timeline.h"
+
+struct wt_unseen {
+    double cycles;  /* how much longer a release takes than the GPU's own; may be negative; 0 when not told */
+    size_t samples; /* quiet releases it was found from; fewer than WT_UNSEEN_SAMPLES tell nothing */
+};
+
+enum { WT_UNSEEN_SAMPLES = 12 };
+
+/* Of launch `launch` in a measured timeline. `first_wave_blocks`: blocks that found room at once. A release is quiet
+ * when no other block of the GPC ended shortly before, so that nothing but the way there and back takes time. */
+struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
+                                const struct wt_gpu *gpu);
+
+#endif

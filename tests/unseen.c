@@ -1,0 +1,78 @@
+/* Does a trace tell how long its blocks stay beyond their clock reads? */
+#include <math.h>
+
+#include "study/unseen.h"
+#include "suites.h"
+
+enum { DURATION = 5000 };
+
+/* One block at a time on each of the first `sms` TPCs' even SMs, `rounds` of them; an SM's next block starts the
+ * GPU's own release time after the last one's end, give or take the wait for the group's turn (0 to 28 cycles, all
+ * equally often), and `unseen` later still. SM k's blocks are k * `apart` cycles late. */
+static struct wt_timeline *rounds_of_blocks(const struct wt_gpu *gpu, int sms, int rounds, int unseen, int apart)
+{
+    const struct wt_rates *rates = &gpu->rates;
+    struct wt_timeline *timeline = wt_timeline_new("made", gpu->name, gpu->topology.sm_count);
+    struct wt_timeline_launch launch = {.name = "k", .grid_blocks = (uint64_t)(sms * rounds)};
+    wt_timeline_add_launch(timeline, &launch);
+    for (int k = 0; k < sms; k++) {
+        double start = 1000 + k * apart;
+        for (int r = 0; r < rounds; r++) {
+            struct wt_block_run run = {.block = (uint64_t)(r * sms + k), .sm = (uint16_t)(2 * k),
+                                       .start = wt_from_cycles(start), .end = wt_from_cycles(start + DURATION)};
+            wt_timeline_add(timeline, &run);
+            start += DURATION + rates->release_cycles + rates->launch_offset_cycles.values[k] +
+                     rates->report_offset_cycles.values[k] + unseen + (r * 7 + k * 11) % 29 - 14;
+        }
+    }
+    return timeline;
+}
+
+static struct wt_unseen unseen_of(int sms, int rounds, int unseen, int apart)
+{
+    struct wt_gpu *gpu;
+    struct wt_error err = {0};
+    ck_assert_msg(wt_gpu_load("h200", &gpu, &err) == WT_OK, "%s", err.text);
+    struct wt_timeline *timeline = rounds_of_blocks(gpu, sms, rounds, unseen, apart);
+    struct wt_unseen found = wt_unseen_time(timeline, 0, (uint64_t)sms, gpu);
+    wt_timeline_free(timeline);
+    wt_gpu_free(gpu);
+    return found;
+}
+
+/* TPCs 0 to 7 lie in eight GPCs, so that every release is quiet. */
+START_TEST(the_time_beyond_the_reads_is_found)
+{
+    static const int unseen[] = {0, 60, 18778, -40};
+    struct wt_unseen found = unseen_of(8, 30, unseen[_i], 0);
+    ck_assert_uint_eq(found.samples, 8 * 29);
+    ck_assert_double_le(fabs(found.cycles - unseen[_i]), 2);
+}
+END_TEST
+
+START_TEST(a_dozen_quiet_releases_are_needed)
+{
+    ck_assert_double_eq(unseen_of(1, WT_UNSEEN_SAMPLES, 60, 0).cycles, 0); /* one release fewer than blocks */
+    ck_assert_double_le(fabs(unseen_of(1, WT_UNSEEN_SAMPLES + 1, 60, 0).cycles - 60), 5);
+}
+END_TEST
+
+/* TPCs 0 and 8 share a GPC. A block that ends 100 cycles after another one of its GPC may have waited for the port;
+ * one that ends 2,000 cycles after it has not. */
+START_TEST(releases_soon_after_another_end_do_not_count)
+{
+    ck_assert_uint_lt(unseen_of(9, 2, 60, 100 / 8).samples, 9);
+    ck_assert_uint_eq(unseen_of(9, 2, 60, 2000 / 8).samples, 9);
+}
+END_TEST
+
+Suite *unseen_suite(void)
+{
+    Suite *suite = suite_create("unseen");
+    TCase *tcase = tcase_create("unseen");
+    tcase_add_loop_test(tcase, the_time_beyond_the_reads_is_found, 0, 4);
+    tcase_add_test(tcase, a_dozen_quiet_releases_are_needed);
+    tcase_add_test(tcase, releases_soon_after_another_end_do_not_count);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
