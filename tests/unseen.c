@@ -66,6 +66,30 @@ START_TEST(releases_soon_after_another_end_do_not_count)
 }
 END_TEST
 
+/* SM 16 is in SM 0's GPC. A first-wave block that starts there when SM 0's first block ends holds up that report; one
+ * that starts well before does not. */
+static size_t samples_beside(const struct wt_gpu *gpu, int start)
+{
+    struct wt_timeline *timeline = rounds_of_blocks(gpu, 1, 30, 60, 0);
+    struct wt_block_run late = {.sm = 16, .start = wt_from_cycles(start), .end = wt_from_cycles(1e6)};
+    wt_timeline_add(timeline, &late);
+    size_t samples = wt_unseen_time(timeline, 0, 1, gpu).samples;
+    wt_timeline_free(timeline);
+    return samples;
+}
+
+START_TEST(releases_held_up_by_the_first_wave_do_not_count)
+{
+    struct wt_gpu *gpu;
+    struct wt_error err = {0};
+    ck_assert_msg(wt_gpu_load("h200", &gpu, &err) == WT_OK, "%s", err.text);
+    int end = 1000 + DURATION, hold = (int)gpu->rates.report_hold_cycles;
+    ck_assert_uint_eq(samples_beside(gpu, end - hold - 1), 29);
+    ck_assert_uint_eq(samples_beside(gpu, end - hold + 1), 28);
+    wt_gpu_free(gpu);
+}
+END_TEST
+
 Suite *unseen_suite(void)
 {
     Suite *suite = suite_create("unseen");
@@ -73,6 +97,7 @@ Suite *unseen_suite(void)
     tcase_add_loop_test(tcase, the_time_beyond_the_reads_is_found, 0, 4);
     tcase_add_test(tcase, a_dozen_quiet_releases_are_needed);
     tcase_add_test(tcase, releases_soon_after_another_end_do_not_count);
+    tcase_add_test(tcase, releases_held_up_by_the_first_wave_do_not_count);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -80,20 +80,36 @@ static struct range *ranges_by_sm(const struct moments *starts, int sm_count)
     return ranges;
 }
 
+/* By GPC: from when on a release is quiet. Reports wait for the first wave. */
+static wt_time *quiet_from_first_wave(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
+                                      const struct wt_gpu *gpu)
+{
+    const struct wt_topology *t = &gpu->topology;
+    wt_time *quiet_from = wt_alloc((size_t)t->gpc_count, sizeof *quiet_from);
+    wt_time hold = wt_from_cycles(gpu->rates.report_hold_cycles);
+    for (size_t i = 0; i < measured->span_count; i++) {
+        const struct wt_block_run *span = &measured->spans[i];
+        wt_time *quiet = &quiet_from[t->gpc_of_sm[span->sm]];
+        if (span->launch == launch && span->block < first_wave_blocks && span->start + hold > *quiet)
+            *quiet = span->start + hold;
+    }
+    return quiet_from;
+}
+
 /* An SM's ends and the starts that follow them pair off in order. Returns the number of excesses. */
 static size_t pair_off(const struct moments *ends, const struct moments *starts, const struct wt_gpu *gpu,
-                       double *excess)
+                       wt_time *quiet_from, double *excess)
 {
     const struct wt_topology *t = &gpu->topology;
     struct range *ranges = ranges_by_sm(starts, t->sm_count);
-    wt_time *quiet_from = wt_alloc((size_t)t->gpc_count, sizeof *quiet_from);
-    wt_time pause = wt_from_cycles(QUIET_CYCLES);
+    wt_time pause = wt_from_cycles(QUIET_CYCLES), report = wt_from_cycles(gpu->rates.report_cycles);
     size_t count = 0;
     for (size_t i = 0; i < ends->count; i++) {
         int sm = ends->list[i].sm;
         wt_time end = ends->list[i].time;
-        bool quiet = end >= quiet_from[t->gpc_of_sm[sm]];
-        quiet_from[t->gpc_of_sm[sm]] = end + pause;
+        wt_time *from = &quiet_from[t->gpc_of_sm[sm]];
+        bool quiet = end >= *from;
+        *from = end + pause > *from + report ? end + pause : *from + report;
         if (ranges[sm].next == ranges[sm].end)
             continue;
         wt_time start = starts->list[ranges[sm].next++].time;
@@ -101,7 +117,6 @@ static size_t pair_off(const struct moments *ends, const struct moments *starts,
             excess[count++] = wt_to_cycles(start - end) - unloaded_release(gpu, sm);
     }
     free(ranges);
-    free(quiet_from);
     return count;
 }
 
@@ -113,10 +128,12 @@ struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launc
     qsort(ends.list, ends.count, sizeof *ends.list, by_time);
     qsort(starts.list, starts.count, sizeof *starts.list, by_sm_and_time);
     double *excess = wt_alloc(ends.count, sizeof *excess);
-    struct wt_unseen unseen = {.samples = pair_off(&ends, &starts, gpu, excess)};
+    wt_time *quiet_from = quiet_from_first_wave(measured, launch, first_wave_blocks, gpu);
+    struct wt_unseen unseen = {.samples = pair_off(&ends, &starts, gpu, quiet_from, excess)};
     qsort(excess, unseen.samples, sizeof *excess, by_value);
     if (unseen.samples >= WT_UNSEEN_SAMPLES)
         unseen.cycles = excess[unseen.samples / 4] + QUARTILE_TO_MEDIAN_CYCLES;
+    free(quiet_from);
     free(excess);
     free(ends.list);
     free(starts.list);

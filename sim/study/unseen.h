@@ -17,7 +17,8 @@ struct wt_unseen {
 enum { WT_UNSEEN_SAMPLES = 12 };
 
 /* Of launch `launch` in a measured timeline. `first_wave_blocks`: blocks that found room at once. A release is quiet
- * when no other block of the GPC ended shortly before, so that nothing but the way there and back takes time. */
+ * when no other block of the GPC ended shortly before and its first wave is out, so that nothing but the way there and
+ * back takes time. */
 struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
                                 const struct wt_gpu *gpu);
 
