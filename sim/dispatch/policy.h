@@ -34,7 +34,7 @@ struct wt_policy {
     /* The state lives over all launches of a run. Owned by the caller, released with destroy. */
     void *(*create)(const struct wt_policy_start *start);
     void (*destroy)(void *state);
-    /* A launch of `blocks` blocks begins; the SMs that may have room are open. */
+    /* A launch of `blocks` blocks begins; the SMs that have room are open. */
     void (*launch)(void *state, const struct wt_room *room, uint64_t blocks);
     /* The next visit, for at most `remaining` blocks; at least one SM is open. visit->count >= 1 on return, and all
      * its SMs are open. */

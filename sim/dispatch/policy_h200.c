@@ -5,7 +5,11 @@
  * out of turn: first of all, then after rates.extra_first_gap visits to others, then after every rates.extra_gap.
  * What is left of a grid that does not fill the room is spread evenly: the extra group's visit first, then one block
  * per group in ascending group order until none is left, TPCs before second SMs of TPCs.
- * Afterwards visits go on in the same rotation, to groups where blocks have ended. */
+ * Afterwards visits go on in the same rotation, to groups where blocks have ended.
+ *
+ * The next launch begins at the same group when this one never left the first wave, and otherwise where the rotation
+ * is. Its visits to the extra group begin at the other half of it (gap_0, carve_0: 13 of 13 launches; seq_A: 1 of 2,
+ * and why it stays at times when blocks were replaced is not known). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +21,8 @@ struct rotation {
     int extra;       /* group number or -1 */
     int first_gap, gap;
     int next;        /* ordinary group to be visited next */
+    int first;       /* the launch's first */
+    bool launched;   /* there was a launch before */
     int extra_start; /* rank at which the extra group's visits begin */
     int since_extra; /* visits to others since the extra group's last */
     bool extra_seen_once; /* in this launch: the shorter first gap is behind */
@@ -122,9 +128,19 @@ static uint64_t common_room(const struct wt_room *room)
     return (uint64_t)fewest;
 }
 
+static void move_extra_start(struct rotation *r)
+{
+    int size = r->topology->groups[r->extra].sm_count;
+    r->extra_start = (r->extra_start + size / 2) % size;
+}
+
 static void launch(void *state, const struct wt_room *room, uint64_t blocks)
 {
     struct rotation *r = state;
+    if (r->launched && r->extra >= 0)
+        move_extra_start(r);
+    r->launched = true;
+    r->first = r->next;
     uint64_t sms = (uint64_t)r->topology->sm_count;
     uint64_t common = common_room(room);
     uint64_t whole = blocks / sms;
@@ -216,6 +232,8 @@ static void visit_incomplete_round(struct rotation *r, struct wt_visit *visit)
     keep(r, group, r->share[group], visit);
     r->share[group] = 0;
     r->share_left -= visit->count;
+    if (r->share_left == 0)
+        r->next = r->first;
 }
 
 static void list_open(const struct rotation *r, const struct wt_room *room, int group, struct wt_visit *visit)

@@ -8,6 +8,7 @@
 struct simple {
     int sm_count;
     int next; /* round-robin: the SM to try first */
+    uint64_t first_wave_left; /* blocks for which there was room when the launch began */
     struct wt_random random;
 };
 
@@ -21,20 +22,26 @@ static void *create(const struct wt_policy_start *start)
 
 static void launch(void *state, const struct wt_room *room, uint64_t blocks)
 {
-    (void)state, (void)room, (void)blocks;
+    (void)blocks;
+    struct simple *simple = state;
+    simple->first_wave_left = 0;
+    for (int sm = 0; sm < simple->sm_count; sm++)
+        if (wt_room_is_open(room, sm))
+            simple->first_wave_left += (uint64_t)wt_sm_room(room->sms[sm], room->shape);
 }
 
-static void one(struct wt_visit *visit, int sm)
+static void one(struct simple *simple, int sm, struct wt_visit *visit)
 {
     visit->count = 1;
-    visit->first_wave = false;
+    visit->first_wave = simple->first_wave_left > 0;
     visit->sms[0] = (uint16_t)sm;
+    simple->first_wave_left -= visit->first_wave;
 }
 
 static void most_room(void *state, const struct wt_room *room, uint64_t remaining, struct wt_visit *visit)
 {
     (void)remaining;
-    const struct simple *simple = state;
+    struct simple *simple = state;
     int best = -1, most = -1;
     for (int sm = 0; sm < simple->sm_count; sm++) {
         if (!wt_room_is_open(room, sm))
@@ -45,7 +52,7 @@ static void most_room(void *state, const struct wt_room *room, uint64_t remainin
             best = sm;
         }
     }
-    one(visit, best);
+    one(simple, best, visit);
 }
 
 static int next_open(const struct simple *simple, const struct wt_room *room, int from)
@@ -62,7 +69,7 @@ static void round_robin(void *state, const struct wt_room *room, uint64_t remain
     struct simple *simple = state;
     int sm = next_open(simple, room, simple->next);
     simple->next = (sm + 1) % simple->sm_count;
-    one(visit, sm);
+    one(simple, sm, visit);
 }
 
 /* Every open SM is as likely as any other. */
@@ -74,7 +81,7 @@ static void shuffle(void *state, const struct wt_room *room, uint64_t remaining,
     do
         sm = (int)wt_random_below(&simple->random, (uint32_t)simple->sm_count);
     while (!wt_room_is_open(room, sm));
-    one(visit, sm);
+    one(simple, sm, visit);
 }
 
 const struct wt_policy wt_policy_most_room = {

@@ -1,7 +1,6 @@
-/* Which SMs may take another block of the kernel being dispatched: what the distributor knows when it chooses.
+/* Which SMs would take another block of the kernel being dispatched: what the distributor knows when it chooses.
  *
- * `open` has one bit per SM, by group and rank in the group. A set bit means "may have room": the SM itself
- * decides when it is asked to admit. */
+ * `open` has one bit per SM, by group and rank in the group. */
 #ifndef WT_DISPATCH_ROOM_H
 #define WT_DISPATCH_ROOM_H
 

@@ -16,15 +16,16 @@ struct resident {
 };
 
 struct report {
-    wt_time arrival; /* at the distributor */
-    uint32_t id;     /* as in the end queue */
+    wt_time ready; /* would be at the distributor if the port let it through at once */
+    uint32_t id;   /* as in the end queue */
 };
 
-/* The port of one GPC: reports under way, in order of arrival. A ring as large as the GPC's block slots. */
+/* The port of one GPC: reports under way, in the order in which they go through. A ring as large as the GPC's block
+ * slots. */
 struct port {
     struct report *ring;
     uint32_t size, head, count;
-    wt_time busy_until;
+    wt_time free_at;
     wt_time held_until;
 };
 
@@ -107,21 +108,46 @@ static inline wt_time later(wt_time a, wt_time b)
     return a > b ? a : b;
 }
 
+/* When the head report reaches the distributor; WT_NEVER when there is none. */
+static inline wt_time head_arrival(const struct port *port)
+{
+    if (port->count == 0)
+        return WT_NEVER;
+    return later(port->ring[port->head].ready, later(port->free_at, port->held_until));
+}
+
+static int find_soonest(const struct engine *e)
+{
+    int soonest = 0;
+    for (int g = 1; g < e->gpc_count; g++)
+        soonest = e->next_report[g] < e->next_report[soonest] ? g : soonest;
+    return soonest;
+}
+
 static inline void queue_report(struct engine *e, uint32_t id, wt_time over)
 {
     const struct launcher *launcher = &e->launchers[id / WT_MAX_SLOTS];
     struct port *port = &e->ports[launcher->gpc];
-    wt_time arrival = later(over + launcher->report_latency, port->held_until);
-    arrival = later(arrival, port->busy_until + e->report_time);
-    port->busy_until = arrival;
     assert(port->count < port->size);
     uint32_t tail = port->head + port->count;
-    port->ring[tail < port->size ? tail : tail - port->size] = (struct report){arrival, id};
+    port->ring[tail < port->size ? tail : tail - port->size] =
+        (struct report){over + launcher->report_latency, id};
     if (port->count++ > 0)
         return;
-    e->next_report[launcher->gpc] = arrival;
-    if (arrival < e->next_report[e->soonest])
+    e->next_report[launcher->gpc] = head_arrival(port);
+    if (e->next_report[launcher->gpc] < e->next_report[e->soonest])
         e->soonest = launcher->gpc;
+}
+
+/* Reports of the GPC wait for a first-wave launch that starts at `start`. */
+static void hold_reports(struct engine *e, int gpc, wt_time start)
+{
+    struct port *port = &e->ports[gpc];
+    port->held_until = later(port->held_until, start + e->hold_time - e->launch_latency);
+    if (port->count == 0)
+        return;
+    e->next_report[gpc] = head_arrival(port);
+    e->soonest = find_soonest(e);
 }
 
 /* The running block that ends first ends. The first end of a kernel fixes when it began, since whatever is handed
@@ -139,12 +165,13 @@ static void end_block(struct engine *e)
     queue_report(e, running.id, later(running.end, e->residents[running.id].start + e->current.shortest));
 }
 
-static int find_soonest(const struct engine *e)
+/* Whether the SM would admit another block now. Where blocks fill all sub-cores alike, counting them tells. */
+static inline bool has_room(const struct engine *e, int sm)
 {
-    int soonest = 0;
-    for (int g = 1; g < e->gpc_count; g++)
-        soonest = e->next_report[g] < e->next_report[soonest] ? g : soonest;
-    return soonest;
+    struct wt_refusal why;
+    if (e->current.uniform)
+        return e->launchers[sm].credit > 0;
+    return !wt_sm_refusal(e->sms[sm], &e->current.kernel->shape, &why);
 }
 
 /* The earliest report reaches the distributor. */
@@ -156,11 +183,13 @@ static void take_report(struct engine *e)
     if (++port->head == port->size)
         port->head = 0;
     port->count--;
-    e->next_report[e->soonest] = port->count ? port->ring[port->head].arrival : WT_NEVER;
+    port->free_at = e->next_report[e->soonest] + e->report_time;
+    e->next_report[e->soonest] = head_arrival(port);
     e->soonest = find_soonest(e);
     wt_sm_release(e->sms[sm], (int)(id % WT_MAX_SLOTS));
     e->launchers[sm].credit++;
-    wt_room_open(&e->room, sm);
+    if (has_room(e, sm))
+        wt_room_open(&e->room, sm);
 }
 
 /* Everything that has reached the distributor by now. A report never arrives before its block's end. */
@@ -172,15 +201,13 @@ static void catch_up(struct engine *e)
         take_report(e);
 }
 
-/* Moves on to the next report. Returns false when none will come. */
-static bool wait_for_report(struct engine *e)
+/* Moves on to the next report; there is one or a running block. */
+static void wait_for_report(struct engine *e)
 {
     while (wt_endqueue_next(&e->ends) < e->next_report[e->soonest])
         end_block(e);
-    if (e->next_report[e->soonest] == WT_NEVER)
-        return false;
+    assert(e->next_report[e->soonest] < WT_NEVER);
     e->now = e->next_report[e->soonest];
-    return true;
 }
 
 /* ---- Launching ---- */
@@ -198,7 +225,7 @@ static void start_block(struct engine *e, int sm, int slot)
     wt_time duration = current->kernel->cost.duration(current->kernel->cost.context, current->next_block);
     wt_endqueue_push(&e->ends, (struct wt_running){start + duration, id});
     if (e->visit.first_wave)
-        e->ports[launcher->gpc].held_until = start + e->hold_time - e->launch_latency;
+        hold_reports(e, launcher->gpc, start);
     if (start < current->first_start)
         current->first_start = start;
     current->last_start = start;
@@ -211,14 +238,10 @@ static void offer(struct engine *e, int sm)
     if (!wt_room_is_open(&e->room, sm))
         return;
     int slot = wt_sm_admit(e->sms[sm], &e->current.kernel->shape);
-    struct launcher *launcher = &e->launchers[sm];
-    if (slot < 0) {
-        launcher->credit = 0;
-        wt_room_close(&e->room, sm);
-        return;
-    }
+    assert(slot >= 0);
     start_block(e, sm, slot);
-    if (--launcher->credit <= 0 && e->current.uniform)
+    e->launchers[sm].credit--;
+    if (!has_room(e, sm))
         wt_room_close(&e->room, sm);
 }
 
@@ -232,7 +255,7 @@ static void make_visit(struct engine *e)
 
 /* ---- One kernel ---- */
 
-static enum wt_code begin_kernel(struct engine *e, size_t index, struct wt_error *err)
+static void begin_kernel(struct engine *e, size_t index)
 {
     const struct wt_kernel *kernel = &e->simulation->kernels[index];
     const struct wt_rates *rates = &e->simulation->gpu->rates;
@@ -250,12 +273,9 @@ static enum wt_code begin_kernel(struct engine *e, size_t index, struct wt_error
     e->room.shape = &kernel->shape;
     for (int sm = 0; sm < e->sm_count; sm++) {
         e->launchers[sm].credit = wt_sm_room(e->sms[sm], &kernel->shape);
-        if (e->launchers[sm].credit == 0)
-            return wt_fail(err, WT_BAD_INPUT, "kernel '%s': no block fits an empty SM", kernel->name);
         wt_room_open(&e->room, sm);
     }
     e->policy->launch(e->policy_state, &e->room, kernel->grid_blocks);
-    return WT_OK;
 }
 
 static void finish_kernel(struct engine *e)
@@ -269,19 +289,18 @@ static void finish_kernel(struct engine *e)
     e->now = later(e->current.last_end + gap, e->launch_latency) - e->launch_latency;
 }
 
-static enum wt_code run_kernel(struct engine *e, size_t index, struct wt_error *err)
+/* An SM without blocks takes one of any kernel, so there is always room or a report to wait for. */
+static void run_kernel(struct engine *e, size_t index)
 {
-    WT_TRY(begin_kernel(e, index, err));
+    begin_kernel(e, index);
     while (e->current.remaining > 0) {
         catch_up(e);
         if (e->room.open_groups)
             make_visit(e);
-        else if (!wait_for_report(e))
-            return wt_fail(err, WT_BAD_INPUT, "kernel '%s': block %llu fits no SM", e->current.kernel->name,
-                           (unsigned long long)e->current.next_block);
+        else
+            wait_for_report(e);
     }
     finish_kernel(e);
-    return WT_OK;
 }
 
 /* ---- The engine ---- */
@@ -364,18 +383,41 @@ static void tear_down(struct engine *e)
     free(e->next_report);
 }
 
+/* On the empty SMs of the beginning. */
+static enum wt_code refuse_misfits(const struct engine *e, struct wt_error *err)
+{
+    const struct wt_limits *limits = &e->simulation->gpu->limits;
+    for (size_t k = 0; k < e->simulation->kernel_count; k++) {
+        const struct wt_kernel *kernel = &e->simulation->kernels[k];
+        struct wt_refusal why = {.resource = WT_RES_SHARED_MEMORY, .wanted = kernel->shape.shared_bytes,
+                                 .available = limits->shared_bytes_per_sm};
+        if (why.wanted > why.available || wt_sm_refusal(e->sms[0], &kernel->shape, &why))
+            return wt_fail(err, WT_BAD_INPUT, "kernel '%s': a block fits no SM of %s: it needs %d of %s, an SM has %d",
+                           kernel->name, e->simulation->gpu->name, why.wanted, wt_resource_name(why.resource),
+                           why.available);
+    }
+    return WT_OK;
+}
+
+static enum wt_code find_policy(const struct wt_gpu *gpu, const struct wt_policy **policy, struct wt_error *err)
+{
+    struct wt_error unknown = {0};
+    if (*policy || wt_policy_find(gpu->placement, policy, &unknown) == WT_OK)
+        return WT_OK;
+    return wt_fail_at(err, gpu->path, 0, "%s", unknown.text);
+}
+
 enum wt_code wt_simulate(const struct wt_simulation *simulation, struct wt_error *err)
 {
     struct engine *e = wt_alloc(1, sizeof *e);
     e->simulation = simulation;
     e->policy = simulation->policy;
-    enum wt_code code = WT_OK;
-    if (!e->policy)
-        code = wt_policy_find(simulation->gpu->placement, &e->policy, err);
+    enum wt_code code = find_policy(simulation->gpu, &e->policy, err);
     if (code == WT_OK) {
         set_up(e);
+        code = refuse_misfits(e, err);
         for (size_t k = 0; k < simulation->kernel_count && code == WT_OK; k++)
-            code = run_kernel(e, k, err);
+            run_kernel(e, k);
         tear_down(e);
     }
     free(e);

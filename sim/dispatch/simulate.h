@@ -1,7 +1,7 @@
 /* The block-level simulation: kernels in, block runs out through observers.
  *
  * The queue hands out a grid's blocks in index order. The distributor makes visits (dispatch/policy.h), one each
- * rates.visit_cycles; a visit gives one block to each SM it names, if the SM's resources admit it (sm/sm.h). The
+ * rates.visit_cycles; a visit gives one block to each SM it names, all of which have room for it (sm/sm.h). The
  * block starts rates.launch_latency_cycles later (plus its TPC's launch offset), but not sooner than
  * rates.launch_cycles after the previous block on its SM and rates.tpc_lag_cycles after one on the TPC's other SM.
  *
@@ -45,15 +45,15 @@ struct wt_simulation {
     size_t kernel_count;
     uint64_t seed; /* of the placement policy, where it draws */
     /* Where the rotation starts for the first kernel: group number, or -1 for the first ordinary one; and the extra
-     * group's first SM as an index into its visit order, or -1 for 0. Other kernels go on from there. */
+     * group's first SM as an index into its visit order, or -1 for 0. For the other kernels the policy knows. */
     int first_group;
     int first_extra_sm;
     const struct wt_observer *observers;
     size_t observer_count;
 };
 
-/* Fails when a kernel's block can never be admitted, or the GPU's placement policy does not exist. Time 0 of what
- * the observers see is the first block's start. Needs memory for the GPU's block slots only. */
+/* Fails, before any observer is called, when a kernel's block can never be admitted or the GPU's placement policy does
+ * not exist. Time 0 of what the observers see is the first block's start. Needs memory for the GPU's block slots only. */
 enum wt_code wt_simulate(const struct wt_simulation *simulation, struct wt_error *err);
 
 #endif

@@ -1,0 +1,398 @@
+/* When does each block start? Every timing rule of dispatch/simulate.h on GPUs made up so that only that rule takes
+ * time; the expected starts are worked out by hand. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "simulated.h"
+#include "suites.h"
+
+/* SMs that share nothing: each a TPC, a group and a GPC of its own. */
+#define ALONE "sm_count = 1; sms_per_tpc = 1; groups = ([0]);"
+#define TWO_APART "sm_count = 2; sms_per_tpc = 1; groups = ([0], [1]);"
+#define FOUR_APART "sm_count = 4; sms_per_tpc = 1; groups = ([0], [1], [2], [3]);"
+/* One GPC, served in one visit or in several. */
+#define TWO_AT_ONCE "sm_count = 2; sms_per_tpc = 1; groups = ([0, 1]);"
+#define FOUR_AT_ONCE "sm_count = 4; sms_per_tpc = 1; groups = ([0, 1, 2, 3]);"
+#define TWO_VISITS "sm_count = 2; sms_per_tpc = 1; groups = ([0], [1]); gpcs = ([0, 1]);"
+/* The two SMs of a TPC. */
+#define PAIR "sm_count = 2; sms_per_tpc = 2; groups = ([0, 1]);"
+
+/* The starts of all blocks of one grid. */
+static void check(int slots, const char *topology, const char *rates, struct grid grid, const double *starts)
+{
+    struct wt_gpu *gpu = gpu_of(slots, topology, rates);
+    struct wt_block_run *runs = simulated(gpu, &from_anew, &grid, 1);
+    assert_starts(runs, grid.blocks, starts);
+    free(runs);
+    wt_gpu_free(gpu);
+}
+
+#define CHECK(slots, topology, rates, grid, ...) check(slots, topology, rates, grid, (double[]){__VA_ARGS__})
+#define GRID(n, ...) (struct grid){.blocks = n, .cycles = {__VA_ARGS__}}
+
+/* ---- Handing out ---- */
+
+/* One visit each 10 cycles; all SMs of a visit start together. */
+START_TEST(visits_follow_each_other)
+{
+    CHECK(2, FOUR_APART, "visit_cycles = 10;", GRID(8, 9000), 0, 10, 20, 30, 40, 50, 60, 70);
+    CHECK(2, "sm_count = 4; sms_per_tpc = 1; groups = ([0, 1], [2, 3]);", "visit_cycles = 10;", GRID(8, 9000), 0, 0,
+          10, 10, 20, 20, 30, 30);
+}
+END_TEST
+
+/* Visits come to the one SM at 0, 30, 60, whatever becomes of the block before. */
+START_TEST(an_sm_starts_one_block_in_launch_cycles)
+{
+    CHECK(3, ALONE, "visit_cycles = 30; launch_cycles = 29;", GRID(3, 9000), 0, 30, 60);
+    CHECK(3, ALONE, "visit_cycles = 30; launch_cycles = 30;", GRID(3, 9000), 0, 30, 60);
+    CHECK(3, ALONE, "visit_cycles = 30; launch_cycles = 31;", GRID(3, 9000), 0, 31, 62);
+}
+END_TEST
+
+/* Two slots of an SM come free `apart` cycles one after the other, their blocks having started 50 apart. */
+START_TEST(refills_keep_the_launch_interval_too)
+{
+    const char *rates = "release_cycles = 300; launch_cycles = 50;";
+    CHECK(2, ALONE, rates, GRID(4, 1000, 950 + 49, 9000), 0, 50, 1300, 1350);
+    CHECK(2, ALONE, rates, GRID(4, 1000, 950 + 50, 9000), 0, 50, 1300, 1350);
+    CHECK(2, ALONE, rates, GRID(4, 1000, 950 + 51, 9000), 0, 50, 1300, 1351);
+}
+END_TEST
+
+/* The interval is looked up by the block's warps: 96 threads are 3, half way between 2 and 4. */
+START_TEST(the_launch_interval_depends_on_the_warps)
+{
+    struct grid grid = {.blocks = 2, .cycles = {9000}, .threads = 96};
+    CHECK(2, ALONE, "launch_cycles = ([1, 10], [2, 20], [4, 50]);", grid, 0, 35);
+    grid.threads = 65;
+    CHECK(2, ALONE, "launch_cycles = ([1, 10], [2, 20], [4, 50]);", grid, 0, 35);
+    grid.threads = 64;
+    CHECK(2, ALONE, "launch_cycles = ([1, 10], [2, 20], [4, 50]);", grid, 0, 20);
+}
+END_TEST
+
+/* After SM 0's refill at 1300 nothing is visited until SM 1 has room, so that its refill, due 5 cycles after the next
+ * visit could be made, is not late. One warp does not fill all sub-cores alike, four do. */
+START_TEST(sms_without_room_are_not_visited)
+{
+    struct grid grid = GRID(4, 1000, 1005, 9000);
+    CHECK(1, TWO_APART, "visit_cycles = 10; release_cycles = 300;", grid, 0, 10, 1300, 1315);
+    grid.threads = 128;
+    CHECK(1, TWO_APART, "visit_cycles = 10; release_cycles = 300;", grid, 0, 10, 1300, 1315);
+}
+END_TEST
+
+/* One visit gives both SMs a block; the next visit is `visit_cycles` later. SM 0 then waits for its own interval of
+ * 24 or for SM 1's block plus the lag: 7 + 7 = 14. */
+START_TEST(the_tpcs_other_sm_lags)
+{
+    CHECK(1, PAIR, "tpc_lag_cycles = 7;", GRID(2, 9000), 0, 7);
+    CHECK(2, PAIR, "visit_cycles = 20; launch_cycles = 24; tpc_lag_cycles = 7;", GRID(4, 9000), 0, 7, 24, 31);
+    CHECK(2, PAIR, "visit_cycles = 13; tpc_lag_cycles = 7;", GRID(4, 9000), 0, 7, 14, 21);
+    CHECK(2, PAIR, "visit_cycles = 14; tpc_lag_cycles = 7;", GRID(4, 9000), 0, 7, 14, 21);
+    CHECK(2, PAIR, "visit_cycles = 15; tpc_lag_cycles = 7;", GRID(4, 9000), 0, 7, 15, 22);
+}
+END_TEST
+
+/* Refills lag whichever SM comes first: SM 0's block ends at 1007, SM 1's, which began at 7, `later`. */
+START_TEST(refills_lag_too)
+{
+    const char *rates = "release_cycles = 300; tpc_lag_cycles = 7;";
+    CHECK(1, PAIR, rates, GRID(4, 1007, 1000 + 0, 9000), 0, 7, 1307, 1314);
+    CHECK(1, PAIR, rates, GRID(4, 1007, 1000 + 6, 9000), 0, 7, 1307, 1314);
+    CHECK(1, PAIR, rates, GRID(4, 1007, 1000 + 7, 9000), 0, 7, 1307, 1314);
+    CHECK(1, PAIR, rates, GRID(4, 1007, 1000 + 8, 9000), 0, 7, 1307, 1315);
+    CHECK(1, PAIR, rates, GRID(4, 1007 + 6, 1000, 9000), 0, 7, 1307, 1314);
+    CHECK(1, PAIR, rates, GRID(4, 1007 + 8, 1000, 9000), 0, 7, 1307, 1315);
+}
+END_TEST
+
+/* Block 0 leaves at 0 for a TPC 30 cycles further away, block 1 at 10 for a near one: it starts first, at time 0. */
+START_TEST(distant_tpcs_start_later)
+{
+    CHECK(1, TWO_APART, "visit_cycles = 10; launch_offset_cycles = [30, 0];", GRID(2, 9000), 20, 0);
+    CHECK(1, TWO_APART, "visit_cycles = 30; launch_offset_cycles = [30, 0];", GRID(2, 9000), 0, 0);
+}
+END_TEST
+
+/* ---- Replacing ---- */
+
+/* The replacement starts release_cycles after the end, of which the launch latency is a part. */
+START_TEST(a_slot_is_refilled_after_the_release_latency)
+{
+    CHECK(1, ALONE, "release_cycles = 300;", GRID(3, 1000, 500), 0, 1300, 2100);
+    CHECK(1, ALONE, "release_cycles = 300; launch_latency_cycles = 1;", GRID(3, 1000, 500), 0, 1300, 2100);
+    CHECK(1, ALONE, "release_cycles = 300; launch_latency_cycles = 300;", GRID(3, 1000, 500), 0, 1300, 2100);
+}
+END_TEST
+
+/* Both ways add up. */
+START_TEST(distant_tpcs_are_refilled_later)
+{
+    const char *rates = "release_cycles = 300; launch_latency_cycles = 100;"
+                        "launch_offset_cycles = [0, 5]; report_offset_cycles = [0, 40];";
+    CHECK(1, TWO_APART, rates, GRID(4, 1000), 0, 5, 1300, 1005 + 345);
+}
+END_TEST
+
+/* The freed slot gets the next block: ends at 50 (SM 1), 60 (SM 3), 70 (SM 2), 100 (SM 0). */
+START_TEST(a_slot_is_refilled_on_its_own_sm)
+{
+    struct grid grid = GRID(8, 100, 50, 70, 60, 9000);
+    struct wt_gpu *gpu = gpu_of(1, FOUR_APART, "release_cycles = 300;");
+    struct wt_block_run *runs = simulated(gpu, &from_anew, &grid, 1);
+    assert_sms(runs, 8, (int[]){0, 1, 2, 3, 1, 3, 2, 0});
+    assert_starts(runs, 8, (double[]){0, 0, 0, 0, 350, 360, 370, 400});
+    free(runs);
+    wt_gpu_free(gpu);
+}
+END_TEST
+
+/* A block ends when its cost says, but its slot is not free before launch_cycles + drain_cycles = 100 after its
+ * start. */
+START_TEST(a_slot_is_not_free_before_all_warps_are_gone)
+{
+    const char *rates = "release_cycles = 300; launch_cycles = 20; drain_cycles = 80;";
+    CHECK(1, ALONE, rates, GRID(2, 1), 0, 400);
+    CHECK(1, ALONE, rates, GRID(2, 99), 0, 400);
+    CHECK(1, ALONE, rates, GRID(2, 100), 0, 400);
+    CHECK(1, ALONE, rates, GRID(2, 101), 0, 401);
+    struct wt_gpu *gpu = gpu_of(1, ALONE, rates);
+    struct grid grid = GRID(2, 99);
+    struct wt_block_run *runs = simulated(gpu, &from_anew, &grid, 1);
+    ck_assert_uint_eq(runs[0].end, 99 * WT_CYCLE);
+    free(runs);
+    wt_gpu_free(gpu);
+}
+END_TEST
+
+/* ---- The report port ---- */
+
+#define PORT "release_cycles = 300; launch_latency_cycles = 100; report_cycles = 10;"
+
+/* Four blocks end together: through one port they are replaced 10 cycles apart, through four at once. */
+START_TEST(blocks_of_one_gpc_are_replaced_one_by_one)
+{
+    CHECK(1, FOUR_AT_ONCE, PORT, GRID(8, 1000), 0, 0, 0, 0, 1300, 1310, 1320, 1330);
+    CHECK(1, FOUR_APART, PORT, GRID(8, 1000), 0, 0, 0, 0, 1300, 1300, 1300, 1300);
+    CHECK(1, "sm_count = 4; sms_per_tpc = 1; groups = ([0, 1, 2, 3]); gpcs = ([0, 2], [1, 3]);", PORT, GRID(8, 1000), 0,
+          0, 0, 0, 1300, 1300, 1310, 1310);
+}
+END_TEST
+
+/* The second report waits while the first one takes its 10 cycles, and no longer; a third long after does not. */
+START_TEST(a_port_is_busy_for_report_cycles)
+{
+    CHECK(1, TWO_AT_ONCE, PORT, GRID(4, 1000, 1009, 9000), 0, 0, 1300, 1310);
+    CHECK(1, TWO_AT_ONCE, PORT, GRID(4, 1000, 1010, 9000), 0, 0, 1300, 1310);
+    CHECK(1, TWO_AT_ONCE, PORT, GRID(4, 1000, 1011, 9000), 0, 0, 1300, 1311);
+    CHECK(1, FOUR_AT_ONCE, PORT, GRID(8, 1000, 1001, 1019, 1030, 9000), 0, 0, 0, 0, 1300, 1310, 1320, 1330);
+    CHECK(1, FOUR_AT_ONCE, PORT, GRID(8, 1000, 1001, 1021, 1040, 9000), 0, 0, 0, 0, 1300, 1310, 1321, 1340);
+}
+END_TEST
+
+/* A port that never carried a report is free, at time 0 too. */
+START_TEST(a_port_begins_free)
+{
+    CHECK(1, ALONE, "report_cycles = 10;", GRID(4, 3), 0, 3, 13, 23);
+}
+END_TEST
+
+/* TPC 0's reports take 40 cycles more. What ended later in the GPC comes after them all the same. */
+START_TEST(reports_do_not_overtake)
+{
+    const char *rates = "release_cycles = 300; report_cycles = 10; report_offset_cycles = [40, 0];";
+    CHECK(1, TWO_AT_ONCE, rates, GRID(4, 1000, 1001, 9000), 0, 0, 1340, 1350);
+    CHECK(1, TWO_AT_ONCE, rates, GRID(4, 1001, 1000, 9000), 0, 0, 1300, 1341);
+}
+END_TEST
+
+/* What ended first is reported first, whatever the SM's number. */
+START_TEST(reports_go_in_the_order_of_the_ends)
+{
+    struct grid grid = GRID(8, 1003, 1001, 1002, 1000, 9000);
+    struct wt_gpu *gpu = gpu_of(1, FOUR_AT_ONCE, PORT);
+    struct wt_block_run *runs = simulated(gpu, &from_anew, &grid, 1);
+    assert_sms(runs, 8, (int[]){0, 1, 2, 3, 3, 1, 2, 0});
+    assert_starts(runs, 8, (double[]){0, 0, 0, 0, 1300, 1310, 1320, 1330});
+    free(runs);
+    wt_gpu_free(gpu);
+}
+END_TEST
+
+/* ---- The hold during the first wave ---- */
+
+#define HOLD "visit_cycles = 10; launch_latency_cycles = 100; release_cycles = 150; report_hold_cycles = 200;"
+
+/* Block 0 leaves at -100 and block 1, the GPC's last of the first wave, at -90. So the report of block 0, there 50
+ * cycles after its end, is heard at 110 at the earliest, and block 2 starts 100 later. */
+START_TEST(reports_wait_for_the_first_wave_of_their_gpc)
+{
+    CHECK(1, TWO_VISITS, HOLD, GRID(3, 1, 9000), 0, 10, 210);
+    CHECK(1, TWO_VISITS, HOLD, GRID(3, 59, 9000), 0, 10, 210);
+    CHECK(1, TWO_VISITS, HOLD, GRID(3, 60, 9000), 0, 10, 210);
+    CHECK(1, TWO_VISITS, HOLD, GRID(3, 61, 9000), 0, 10, 211);
+}
+END_TEST
+
+/* Blocks leave at 0, 100, 200 for one GPC. Block 0 is long over when the last one leaves, and still waits for it. */
+START_TEST(reports_wait_for_launches_after_their_end)
+{
+    CHECK(1, "sm_count = 3; sms_per_tpc = 1; groups = ([0], [1], [2]); gpcs = ([0, 1, 2]);",
+          "visit_cycles = 100; release_cycles = 50; report_hold_cycles = 201;", GRID(4, 10, 9000), 0, 100, 200, 401);
+}
+END_TEST
+
+/* Here block 1 goes to another GPC: block 0's port has been quiet since -100. */
+START_TEST(reports_do_not_wait_for_other_gpcs)
+{
+    CHECK(1, TWO_APART, HOLD, GRID(3, 49, 9000), 0, 10, 200);
+    CHECK(1, TWO_APART, HOLD, GRID(3, 50, 9000), 0, 10, 200);
+    CHECK(1, TWO_APART, HOLD, GRID(3, 51, 9000), 0, 10, 201);
+}
+END_TEST
+
+/* Block 0 is replaced at 1000 + 150; that launch does not hold up the report of block 1, which ends 20 later. */
+START_TEST(replacements_hold_nothing_up)
+{
+    CHECK(1, TWO_VISITS, HOLD, GRID(4, 1000, 1010, 9000), 0, 10, 1150, 1170);
+}
+END_TEST
+
+/* ---- Several kernels ---- */
+
+/* The first kernel's last block ends at 1210. */
+START_TEST(kernels_are_a_gap_apart)
+{
+    struct wt_gpu *gpu = gpu_of(1, FOUR_APART, "visit_cycles = 10; kernel_gap_cycles = 3000; release_cycles = 300;"
+                                               "launch_latency_cycles = 100;");
+    struct grid grids[] = {GRID(4, 1000, 1200, 1100, 900), GRID(3, 500), GRID(1, 500)};
+    struct wt_block_run *runs = simulated(gpu, &from_anew, grids, 3);
+    assert_starts(runs, 8, (double[]){0, 10, 20, 30, 4210, 4220, 4230, 4230 + 500 + 3000});
+    free(runs);
+    wt_gpu_free(gpu);
+}
+END_TEST
+
+/* A kernel whose blocks would have fitted beside the first one's starts no sooner. */
+START_TEST(kernels_of_one_stream_do_not_overlap)
+{
+    struct wt_gpu *gpu = gpu_of(2, FOUR_APART, "kernel_gap_cycles = 50;");
+    struct grid grids[] = {GRID(1, 1000), GRID(1, 10)};
+    struct wt_block_run *runs = simulated(gpu, &from_anew, grids, 2);
+    assert_starts(runs, 2, (double[]){0, 1050});
+    free(runs);
+    wt_gpu_free(gpu);
+}
+END_TEST
+
+/* ---- What cannot run ---- */
+
+/* Of the second kernel the GPU has too little; nothing of the first is run then. */
+static void assert_refused(const struct wt_limits *made_for, struct wt_launch_needs needs, const char *message)
+{
+    struct wt_gpu *gpu = gpu_of(4, ALONE, "");
+    struct wt_launch_needs fitting = {.threads = 64, .carveout_kb = WT_CARVEOUT_DEFAULT};
+    struct wt_kernel kernels[2] = {{.name = "fits", .grid_blocks = 1}, {.name = "too-large", .grid_blocks = 1}};
+    struct wt_error err = {0};
+    ck_assert_int_eq(wt_shape_make(&gpu->limits, &fitting, &kernels[0].shape, &err), WT_OK);
+    ck_assert_int_eq(wt_shape_make(made_for, &needs, &kernels[1].shape, &err), WT_OK);
+    struct wt_simulation simulation = {
+        .gpu = gpu, .kernels = kernels, .kernel_count = 2, .first_group = -1, .first_extra_sm = -1};
+    ck_assert_int_eq(wt_simulate(&simulation, &err), WT_BAD_INPUT);
+    ck_assert_str_eq(err.text, message);
+    wt_gpu_free(gpu);
+}
+
+/* For an SM twice as large as the GPU's. */
+START_TEST(a_block_that_never_fits_is_refused)
+{
+    struct wt_gpu *h200 = gpu_named("h200");
+    struct wt_limits large = h200->limits;
+    large.registers_per_sm = large.registers_per_block = 2 * 65536;
+    large.shared_bytes_per_sm = large.shared_bytes_per_block_opt_in = 400 * 1024;
+    large.carveout_count = 0;
+    struct wt_launch_needs needs = {.threads = 1024, .registers_per_thread = 80, .carveout_kb = WT_CARVEOUT_DEFAULT};
+    assert_refused(&large, needs,
+                   "kernel 'too-large': a block fits no SM of made up: it needs 81920 of registers, an SM has 65536");
+    needs = (struct wt_launch_needs){.threads = 32, .dynamic_shared_bytes = 300 * 1024, .carveout_kb = WT_CARVEOUT_DEFAULT};
+    assert_refused(&large, needs, "kernel 'too-large': a block fits no SM of made up: it needs 308224 of shared_memory, an "
+                                  "SM has 233472");
+    wt_gpu_free(h200);
+}
+END_TEST
+
+START_TEST(a_gpu_with_an_unknown_policy_is_refused)
+{
+    const char *text = "base = \"four-sms\";\nplacement = { value = \"by-colour\"; source = \"assumed: a test\"; };";
+    struct wt_gpu *gpu;
+    struct wt_error err = {0};
+    ck_assert_int_eq(wt_gpu_parse(text, strlen(text), "test.cfg", &gpu, &err), WT_OK);
+    struct wt_simulation simulation = {.gpu = gpu, .first_group = -1, .first_extra_sm = -1};
+    ck_assert_int_eq(wt_simulate(&simulation, &err), WT_BAD_INPUT);
+    ck_assert_str_eq(err.text, "test.cfg: no placement policy 'by-colour'; there are: h200, most-room, round-robin, "
+                               "shuffle");
+    wt_gpu_free(gpu);
+}
+END_TEST
+
+/* ---- The whole machine ---- */
+
+/* The last start of `blocks` blocks of one cycle, cycles. */
+static double queue_empty(const struct wt_gpu *gpu, uint64_t blocks)
+{
+    struct grid grid = GRID(blocks, 1);
+    struct wt_block_run *runs = simulated(gpu, &from_anew, &grid, 1);
+    double last = wt_to_cycles(runs[blocks - 1].start);
+    free(runs);
+    return last;
+}
+
+/* Blocks of no length: each GPC reports one in report_cycles and that many are handed out: 8 / 9.58 a cycle. The first
+ * 40,000 are left out of the count. Hardware: empty_b32_big hands out 60,000 blocks at 0.84 a cycle. */
+START_TEST(the_ports_limit_the_steady_state)
+{
+    struct wt_gpu *gpu = gpu_named("h200");
+    double rate = 100000 / (queue_empty(gpu, 140000) - queue_empty(gpu, 40000));
+    ck_assert_double_eq_tol(rate, 8 / gpu->rates.report_cycles, 0.01 * rate);
+    ck_assert_double_eq_tol(rate, 0.84, 0.01);
+    wt_gpu_free(gpu);
+}
+END_TEST
+
+Suite *dispatch_suite(void)
+{
+    Suite *suite = suite_create("dispatch");
+    TCase *tcase = tcase_create("dispatch");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, visits_follow_each_other);
+    tcase_add_test(tcase, an_sm_starts_one_block_in_launch_cycles);
+    tcase_add_test(tcase, refills_keep_the_launch_interval_too);
+    tcase_add_test(tcase, the_launch_interval_depends_on_the_warps);
+    tcase_add_test(tcase, sms_without_room_are_not_visited);
+    tcase_add_test(tcase, the_tpcs_other_sm_lags);
+    tcase_add_test(tcase, refills_lag_too);
+    tcase_add_test(tcase, distant_tpcs_start_later);
+    tcase_add_test(tcase, a_slot_is_refilled_after_the_release_latency);
+    tcase_add_test(tcase, distant_tpcs_are_refilled_later);
+    tcase_add_test(tcase, a_slot_is_refilled_on_its_own_sm);
+    tcase_add_test(tcase, a_slot_is_not_free_before_all_warps_are_gone);
+    tcase_add_test(tcase, blocks_of_one_gpc_are_replaced_one_by_one);
+    tcase_add_test(tcase, a_port_is_busy_for_report_cycles);
+    tcase_add_test(tcase, a_port_begins_free);
+    tcase_add_test(tcase, reports_do_not_overtake);
+    tcase_add_test(tcase, reports_go_in_the_order_of_the_ends);
+    tcase_add_test(tcase, reports_wait_for_the_first_wave_of_their_gpc);
+    tcase_add_test(tcase, reports_wait_for_launches_after_their_end);
+    tcase_add_test(tcase, reports_do_not_wait_for_other_gpcs);
+    tcase_add_test(tcase, replacements_hold_nothing_up);
+    tcase_add_test(tcase, kernels_are_a_gap_apart);
+    tcase_add_test(tcase, kernels_of_one_stream_do_not_overlap);
+    tcase_add_test(tcase, a_block_that_never_fits_is_refused);
+    tcase_add_test(tcase, a_gpu_with_an_unknown_policy_is_refused);
+    tcase_add_test(tcase, the_ports_limit_the_steady_state);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
