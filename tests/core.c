@@ -1,4 +1,5 @@
 /* Do the building blocks keep their promises? */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "core/json.h"
 #include "core/mem.h"
 #include "core/outfile.h"
+#include "core/quantile.h"
 #include "core/random.h"
 #include "core/text.h"
 #include "suites.h"
@@ -51,6 +53,25 @@ START_TEST(below_is_in_range_and_even)
         count[wt_random_below(&r, 6)]++;
     for (int i = 0; i < 6; i++) /* 10000 ± 5 sigma (sigma = 91) */
         ck_assert(count[i] > 9540 && count[i] < 10460);
+}
+END_TEST
+
+/* Nearest rank, on paper: of 20 values the 19th is the 95th percentile, of 21 the 20th. */
+START_TEST(quantiles_are_of_nearest_rank)
+{
+    double values[100];
+    for (int i = 0; i < 100; i++)
+        values[i] = (i * 37 + 11) % 100 + 1;
+    wt_sort_numbers(values, 100);
+    for (unsigned percent = 1; percent <= 100; percent++)
+        ck_assert_double_eq(wt_quantile(values, 100, percent), percent);
+    ck_assert_double_eq(wt_quantile(values, 20, 95), 19);
+    ck_assert_double_eq(wt_quantile(values, 21, 95), 20);
+    ck_assert_double_eq(wt_quantile(values, 2, 50), 1);
+    ck_assert_double_eq(wt_quantile(values, 2, 95), 2);
+    ck_assert_double_eq(wt_quantile(values, 3, 50), 2);
+    ck_assert_double_eq(wt_quantile(values, 1, 1), 1);
+    ck_assert(isnan(wt_quantile(values, 0, 50)));
 }
 END_TEST
 
@@ -173,6 +194,7 @@ Suite *core_suite(void)
     tcase_add_test(tcase, random_is_pcg32);
     tcase_add_test(tcase, streams_differ_by_name_index_and_seed);
     tcase_add_test(tcase, below_is_in_range_and_even);
+    tcase_add_test(tcase, quantiles_are_of_nearest_rank);
     tcase_add_test(tcase, first_error_is_kept);
     tcase_add_test(tcase, nearest_name);
     tcase_add_test(tcase, json_is_valid_and_escaped);

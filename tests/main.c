@@ -10,6 +10,8 @@ static Suite *(*const suites[])(void) = {
     dispatch_suite,
     first_wave_suite,
     policies_suite,
+    replay_suite,
+    validate_suite,
     invariants_suite,
     cli_suite,
     timeline_suite,

@@ -13,6 +13,8 @@ Suite *endqueue_suite(void);
 Suite *dispatch_suite(void);
 Suite *first_wave_suite(void);
 Suite *policies_suite(void);
+Suite *replay_suite(void);
+Suite *validate_suite(void);
 Suite *invariants_suite(void);
 Suite *timeline_suite(void);
 Suite *config_suite(void);

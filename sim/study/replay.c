@@ -6,21 +6,27 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/quantile.h"
 #include "dispatch/simulate.h"
 #include "observe/measured.h"
 #include "sm/occupancy.h"
 #include "study/unseen.h"
 #include "trace/topology.h"
 
-/* One launch under way: its measured spans by block, and where its predicted ones go. */
+struct measurement {
+    wt_time start, duration;
+    uint16_t sm;
+};
+
+/* One launch under way: what was measured, and where the prediction goes. */
 struct launch {
     const struct wt_trace_launch *trace;
     size_t index;
     uint64_t blocks;
-    const struct wt_block_run **measured; /* by block; owned */
-    wt_time begin;                        /* measured first start */
+    struct measurement *measured; /* by block; owned */
+    wt_time begin;                /* measured first start */
     struct wt_timeline *predicted;
-    double *start_errors; /* by block, cycles; owned */
+    double *start_errors; /* by block, cycles */
     uint64_t first_wave_hits;
     uint64_t first_wave_blocks;
 };
@@ -67,8 +73,10 @@ static enum wt_code find_gpu(const struct wt_trace *trace, struct wt_gpu **out, 
     *out = wt_gpu_of_device(trace->device);
     if (*out)
         return WT_OK;
-    return wt_fail_at(err, trace->path, 0, "comes from '%s', of which no description is known; name one with --gpu "
-                      "(`wavetail gpus` lists them)", *trace->device ? trace->device : "an unnamed device");
+    if (!*trace->device)
+        return wt_fail_at(err, trace->path, 0, "names no device; name the GPU with --gpu (`wavetail gpus` lists them)");
+    return wt_fail_at(err, trace->path, 0, "comes from '%s', of which no description is known; name a GPU with --gpu "
+                      "(`wavetail gpus` lists them)", trace->device);
 }
 
 static enum wt_code load_gpu(const struct wt_trace *trace, const char *name, struct wt_gpu **out,
@@ -79,7 +87,7 @@ static enum wt_code load_gpu(const struct wt_trace *trace, const char *name, str
     else
         WT_TRY(find_gpu(trace, out, err));
     int sms = (*out)->topology.sm_count;
-    if (trace->sm_count <= sms)
+    if (trace->sm_count == sms || (trace->sm_count < sms && !trace->sm_count_stated))
         return WT_OK;
     enum wt_code code = wt_fail_at(err, trace->path, 0, "was captured on %d SMs, but %s has %d; name the right GPU with "
                                    "--gpu", trace->sm_count, (*out)->name, sms);
@@ -92,16 +100,14 @@ static enum wt_code load_gpu(const struct wt_trace *trace, const char *name, str
 
 static wt_time measured_duration(void *context, uint64_t block)
 {
-    const struct launch *launch = context;
-    const struct wt_block_run *span = launch->measured[block];
-    wt_time duration = span->end - span->start;
+    wt_time duration = ((const struct launch *)context)->measured[block].duration;
     return duration > WT_CYCLE ? duration : WT_CYCLE;
 }
 
 static void compare(void *context, const struct wt_block_run *run)
 {
     struct launch *launch = context;
-    const struct wt_block_run *measured = launch->measured[run->block];
+    const struct measurement *measured = &launch->measured[run->block];
     struct wt_block_run moved = *run;
     moved.launch = (uint32_t)launch->index;
     moved.start += launch->begin;
@@ -119,32 +125,37 @@ static void note_queue_empty(void *context, uint32_t index, wt_time queue_empty,
     launch->predicted->launches[launch->index].queue_empty = queue_empty + launch->begin;
 }
 
-/* Also finds the first start. Spans of the launch stand somewhere in `measured`, in order of starts. */
-static void index_spans(struct launch *launch, const struct wt_timeline *measured)
+static double earliest_start(const struct wt_trace *trace, const struct wt_clocks *clocks)
 {
+    double earliest = INFINITY;
+    for (size_t i = 0; i < trace->row_count; i++)
+        earliest = fmin(earliest, wt_clocks_start(clocks, &trace->rows[i]));
+    return earliest;
+}
+
+/* From the rows themselves: in the timeline a start may have been moved so that slots do not overlap. `origin` is the
+ * timeline's, on the clocks' axis. The launch has a row for each block. */
+static void take_measurements(struct launch *launch, const struct wt_replay *replay, double origin)
+{
+    const struct wt_trace_row *rows = wt_trace_rows_of(replay->trace, launch->index);
     launch->measured = wt_alloc(launch->blocks, sizeof *launch->measured);
     launch->begin = WT_NEVER;
-    for (size_t i = 0; i < measured->span_count; i++) {
-        const struct wt_block_run *span = &measured->spans[i];
-        if (span->launch != launch->index)
-            continue;
-        launch->measured[span->block] = span;
-        if (span->start < launch->begin)
-            launch->begin = span->start;
+    for (uint64_t i = 0; i < launch->blocks; i++) {
+        double start = wt_clocks_start(replay->clocks, &rows[i]), end = wt_clocks_end(replay->clocks, &rows[i]);
+        struct measurement *measured = &launch->measured[rows[i].block];
+        measured->start = wt_from_cycles(start - origin);
+        measured->duration = wt_from_cycles(end - origin) - measured->start;
+        measured->sm = rows[i].sm;
+        launch->begin = measured->start < launch->begin ? measured->start : launch->begin;
     }
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
+/* Sorts. */
 static void quantiles(double *values, uint64_t count, double *p50, double *p95)
 {
-    qsort(values, count, sizeof *values, compare_doubles);
-    *p50 = values[(count - 1) / 2];
-    *p95 = values[(count - 1) * 95 / 100];
+    wt_sort_numbers(values, count);
+    *p50 = wt_quantile(values, count, 50);
+    *p95 = wt_quantile(values, count, 95);
 }
 
 static double span_of(const struct wt_timeline *timeline, size_t launch)
@@ -195,7 +206,7 @@ static enum wt_code simulate(struct launch *launch, const struct wt_replay *repl
 
 static enum wt_code replay_launch(struct wt_replay *replay, size_t index, const struct wt_gpu *gpu,
                                   const struct wt_policy *policy, const struct wt_replay_setup *setup,
-                                  struct wt_error *err)
+                                  double origin, double *start_errors, struct wt_error *err)
 {
     const struct wt_trace_launch *trace = &replay->trace->launches[index];
     WT_TRY(check_launch(replay->trace, trace, err));
@@ -212,11 +223,10 @@ static enum wt_code replay_launch(struct wt_replay *replay, size_t index, const 
         return wt_fail_at(err, replay->trace->path, trace->line, "launch %ld does not fit %s: %s", trace->number,
                           gpu->name, inner.text);
     struct launch launch = {.trace = trace, .index = index, .blocks = trace->row_count,
-                            .predicted = replay->predicted};
+                            .predicted = replay->predicted, .start_errors = start_errors};
     uint64_t room = (uint64_t)occupancy.blocks_per_sm * (uint64_t)gpu->topology.sm_count;
     launch.first_wave_blocks = launch.blocks < room ? launch.blocks : room;
-    index_spans(&launch, replay->measured);
-    launch.start_errors = wt_alloc(launch.blocks, sizeof *launch.start_errors);
+    take_measurements(&launch, replay, origin);
     double unseen = isnan(setup->unseen_cycles)
                         ? wt_unseen_time(replay->measured, index, launch.first_wave_blocks, gpu).cycles
                         : setup->unseen_cycles;
@@ -225,7 +235,6 @@ static enum wt_code replay_launch(struct wt_replay *replay, size_t index, const 
     enum wt_code code = simulate(&launch, replay, &slower, policy, setup, &shape, err);
     if (code == WT_OK)
         assess(&launch, replay, occupancy.blocks_per_sm, unseen);
-    free(launch.start_errors);
     free(launch.measured);
     return code;
 }
@@ -244,35 +253,38 @@ static void describe_prediction(struct wt_replay *replay, const struct wt_gpu *g
         wt_timeline_add_launch(replay->predicted, &replay->measured->launches[i]);
 }
 
-/* Weighted by blocks where a mean is the right summary; the errors of all starts are those of the launches' medians
- * when there are several. */
-static void sum_up(struct wt_replay *replay)
+/* `start_errors`: of all rows. */
+static void sum_up(struct wt_replay *replay, double *start_errors)
 {
     struct wt_replay_part *whole = &replay->whole;
-    size_t count = replay->trace->launch_count;
     *whole = replay->launches[0];
-    if (count == 1)
+    if (replay->trace->launch_count == 1)
         return;
     double hits = 0;
-    double *p50 = wt_alloc(count, sizeof *p50), *p95 = wt_alloc(count, sizeof *p95);
-    double unused;
     whole->blocks = whole->first_wave_blocks = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < replay->trace->launch_count; i++) {
         const struct wt_replay_part *part = &replay->launches[i];
         whole->blocks += part->blocks;
         whole->first_wave_blocks += part->first_wave_blocks;
         hits += part->first_wave_placement_match * (double)part->first_wave_blocks;
-        p50[i] = part->start_error_p50;
-        p95[i] = part->start_error_p95;
     }
-    quantiles(p50, count, &whole->start_error_p50, &unused);
-    quantiles(p95, count, &whole->start_error_p95, &unused);
-    free(p50);
-    free(p95);
+    quantiles(start_errors, whole->blocks, &whole->start_error_p50, &whole->start_error_p95);
     whole->first_wave_placement_match = hits / (double)whole->first_wave_blocks;
     whole->makespan_measured = wt_to_cycles(wt_timeline_end(replay->measured));
     whole->makespan_predicted = wt_to_cycles(wt_timeline_end(replay->predicted));
     whole->makespan_error = relative(whole->makespan_predicted, whole->makespan_measured);
+}
+
+static enum wt_code replay_launches(struct wt_replay *replay, const struct wt_gpu *gpu, const struct wt_policy *policy,
+                                    const struct wt_replay_setup *setup, double *start_errors, struct wt_error *err)
+{
+    size_t done = 0;
+    double origin = earliest_start(replay->trace, replay->clocks);
+    for (size_t i = 0; i < replay->trace->launch_count; i++) {
+        WT_TRY(replay_launch(replay, i, gpu, policy, setup, origin, start_errors + done, err));
+        done += replay->trace->launches[i].row_count;
+    }
+    return WT_OK;
 }
 
 static enum wt_code replay_all(struct wt_replay *replay, const struct wt_gpu *gpu, const struct wt_replay_setup *setup,
@@ -285,11 +297,14 @@ static enum wt_code replay_all(struct wt_replay *replay, const struct wt_gpu *gp
     WT_TRY(wt_timeline_from_trace(replay->trace, replay->clocks, &replay->measured, err));
     describe_prediction(replay, gpu);
     replay->launches = wt_alloc(replay->trace->launch_count, sizeof *replay->launches);
-    for (size_t i = 0; i < replay->trace->launch_count; i++)
-        WT_TRY(replay_launch(replay, i, gpu, policy, setup, err));
-    wt_timeline_sort(replay->predicted);
-    sum_up(replay);
-    return WT_OK;
+    double *start_errors = wt_alloc(replay->trace->row_count, sizeof *start_errors);
+    enum wt_code code = replay_launches(replay, gpu, policy, setup, start_errors, err);
+    if (code == WT_OK) {
+        wt_timeline_sort(replay->predicted);
+        sum_up(replay, start_errors);
+    }
+    free(start_errors);
+    return code;
 }
 
 static enum wt_code fill(struct wt_replay *replay, const char *path, const struct wt_replay_setup *setup,

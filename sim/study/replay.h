@@ -19,7 +19,7 @@ struct wt_replay_part {
     uint64_t blocks;
     double makespan_measured, makespan_predicted;
     double makespan_error; /* (predicted - measured) / measured */
-    double start_error_p50, start_error_p95; /* of |predicted - measured| over blocks */
+    double start_error_p50, start_error_p95; /* of |predicted - measured| over blocks, by nearest rank */
     uint64_t first_wave_blocks;
     double first_wave_placement_match; /* fraction of them on the very SM */
     int occupancy_blocks; /* blocks per SM; of the whole file: the first launch's */

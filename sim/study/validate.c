@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/quantile.h"
 
 /* The length of "FOLDER/NAME" in "FOLDER/NAME.rN.csv.zst", or 0 without ".rN.". */
 static size_t repeated_name(const char *path)
@@ -34,19 +35,11 @@ static const struct wt_validation_row *first_repetition(const struct wt_validati
     return NULL;
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* Sorts. NaN when empty. */
-static double quantile(double *values, size_t count, size_t percent)
+static double quantile(double *values, size_t count, unsigned percent)
 {
-    if (count == 0)
-        return NAN;
-    qsort(values, count, sizeof *values, compare_doubles);
-    return values[(count - 1) * percent / 100];
+    wt_sort_numbers(values, count);
+    return wt_quantile(values, count, percent);
 }
 
 static int by_launch_and_block(const void *left, const void *right)
@@ -135,12 +128,17 @@ static void sum_up(const struct wt_validation_row *rows, size_t count, struct wt
 }
 
 void wt_validate(const char *const *paths, size_t count, const struct wt_replay_setup *setup,
-                 struct wt_validation_row *rows, struct wt_validation_summary *summary)
+                 const struct wt_validation_progress *progress, struct wt_validation_row *rows,
+                 struct wt_validation_summary *summary)
 {
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < count; i++) {
         rows[i] = (struct wt_validation_row){.path = paths[i]};
         wt_replay_trace(paths[i], setup, &rows[i].replay, &rows[i].error);
+        if (progress) {
+#pragma omp critical(wt_validation_progress)
+            progress->trace_done(progress->context);
+        }
     }
     for (size_t i = 0; i < count; i++)
         compare_repetition(rows, i);

@@ -16,7 +16,7 @@ struct wt_validation_row {
     double repeat_start_p50, repeat_makespan;
 };
 
-/* Over the rows that were replayed; NaN when there are none. Absolute values. */
+/* Over the rows that were replayed; NaN when there are none. Absolute values; quantiles by nearest rank. */
 struct wt_validation_summary {
     size_t replayed, failed;
     double makespan_error_p50, makespan_error_p95;
@@ -27,9 +27,15 @@ struct wt_validation_summary {
     double repeat_start_p50, repeat_makespan_p50;
 };
 
-/* `rows` are in the order of `paths` whatever the number of threads. */
+struct wt_validation_progress {
+    void (*trace_done)(void *context); /* after each trace; from any thread, one call at a time */
+    void *context;
+};
+
+/* `rows` are in the order of `paths` whatever the number of threads. `progress` may be NULL. */
 void wt_validate(const char *const *paths, size_t count, const struct wt_replay_setup *setup,
-                 struct wt_validation_row *rows, struct wt_validation_summary *summary);
+                 const struct wt_validation_progress *progress, struct wt_validation_row *rows,
+                 struct wt_validation_summary *summary);
 void wt_validation_clear(struct wt_validation_row *rows, size_t count);
 
 #endif

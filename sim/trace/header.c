@@ -267,7 +267,7 @@ static enum wt_code set_device_key(struct wt_trace_reader *reader, const char *k
     } else if (!strcmp(key, "sm_count")) {
         WT_TRY(device_number(reader, key, value, line, 1, WT_MAX_SMS, &number, err));
         trace->sm_count = (int)number;
-        reader->sm_count_stated = true;
+        trace->sm_count_stated = true;
     } else if (!strcmp(key, "clock_khz")) {
         return device_number(reader, key, value, line, 0, 1e8, &trace->clock_khz, err);
     } else if (!strcmp(key, "globaltimer_step_ns")) {
@@ -396,7 +396,8 @@ void wt_trace_print_header(FILE *stream, const struct wt_trace *trace)
         fprintf(stream, "# device = %s\n", trace->device);
     if (trace->cc_major > 0)
         fprintf(stream, "# compute_capability = %d.%d\n", trace->cc_major, trace->cc_minor);
-    fprintf(stream, "# sm_count = %d\n", trace->sm_count);
+    if (trace->sm_count_stated)
+        fprintf(stream, "# sm_count = %d\n", trace->sm_count);
     if (trace->clock_khz > 0)
         fprintf(stream, "# clock_khz = %.10g\n", trace->clock_khz);
     if (trace->globaltimer_step_ns > 0)

@@ -13,7 +13,6 @@ struct wt_trace_reader {
     size_t number_capacity;
     size_t launch_capacity, row_capacity;
     bool launches_stated; /* there was a "# launch" line: rows may name no other launch */
-    bool sm_count_stated;
 };
 
 /* Text from a file made fit for a message: cut to 40 bytes, unprintable bytes shown as '?'. */

@@ -371,7 +371,7 @@ static enum wt_code complete(struct wt_trace_reader *reader, struct wt_error *er
         launch->grid[0] = (int)row->block + 1;
         launch->grid[1] = launch->grid[2] = 1;
     }
-    if (!reader->sm_count_stated)
+    if (!trace->sm_count_stated)
         trace->sm_count = highest_sm + 1;
     else if (highest_sm >= trace->sm_count)
         return wt_fail_at(err, trace->path, 0, "has rows of sm %d, but sm_count = %d; correct either",

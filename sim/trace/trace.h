@@ -54,6 +54,7 @@ struct wt_trace {
     char *device;            /* "" when missing */
     int cc_major, cc_minor;  /* 0 when missing */
     int sm_count;            /* stated, or highest SM + 1 */
+    bool sm_count_stated;
     double clock_khz;        /* stated; 0 when missing */
     int globaltimer_step_ns; /* stated; 0 when missing */
     bool has_clocks, has_times, has_work, has_warp_slots;

@@ -13,28 +13,42 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static void print_amount(const struct progress *p, double at)
+{
+    if (p->things)
+        fprintf(stderr, "%llu of %llu %s", (unsigned long long)p->done, (unsigned long long)p->total, p->things);
+    else
+        fprintf(stderr, "%.1f of %.1f million blocks, %.1f million a second", (double)p->done * 1e-6,
+                (double)p->total * 1e-6, (double)p->done * 1e-6 / (at - p->begun));
+}
+
 static void show(struct progress *p, double at)
 {
     p->shown = at;
-    fprintf(stderr, "%s%.1f of %.1f million blocks, %.1f million a second%s", p->rewrites ? "\r" : "", (double)p->done * 1e-6,
-            (double)p->total * 1e-6, (double)p->done * 1e-6 / (at - p->begun), p->rewrites ? "\033[K" : "\n");
+    fputs(p->rewrites ? "\r" : "", stderr);
+    print_amount(p, at);
+    fputs(p->rewrites ? "\033[K" : "\n", stderr);
     fflush(stderr);
 }
 
 static void look(struct progress *p)
 {
-    p->look = p->done + BLOCKS_BETWEEN_LOOKS;
+    p->look = p->done + (p->things ? 1 : BLOCKS_BETWEEN_LOOKS);
     double at = now();
     if (at - p->begun > 1 && at - p->shown > (p->rewrites ? 0.25 : 10))
         show(p, at);
 }
 
+void progress_step(struct progress *p)
+{
+    if (++p->done >= p->look)
+        look(p);
+}
+
 static void count(void *context, const struct wt_block_run *run)
 {
     (void)run;
-    struct progress *p = context;
-    if (++p->done >= p->look)
-        look(p);
+    progress_step(context);
 }
 
 struct progress progress_begin(uint64_t total, bool quiet)
@@ -43,6 +57,14 @@ struct progress progress_begin(uint64_t total, bool quiet)
                              .look = quiet ? UINT64_MAX : BLOCKS_BETWEEN_LOOKS,
                              .begun = now(),
                              .rewrites = isatty(STDERR_FILENO)};
+}
+
+struct progress progress_begin_things(uint64_t total, const char *things, bool quiet)
+{
+    struct progress p = progress_begin(total, quiet);
+    p.things = things;
+    p.look = quiet ? UINT64_MAX : 1;
+    return p;
 }
 
 struct wt_observer progress_observer(struct progress *progress)

@@ -8,7 +8,8 @@
 #include "dispatch/observer.h"
 
 struct progress {
-    uint64_t done, total; /* blocks */
+    uint64_t done, total; /* blocks, or things called `things` */
+    const char *things;   /* NULL: blocks */
     uint64_t look;        /* the clock is looked at when this many are done */
     double begun, shown;  /* seconds */
     bool rewrites; /* standard error is a terminal: one line, rewritten; otherwise now and then a new line */
@@ -16,6 +17,10 @@ struct progress {
 
 /* `total` blocks lie ahead. */
 struct progress progress_begin(uint64_t total, bool quiet);
+
+/* `total` things lie ahead, e.g. "traces"; progress_step when one is done. */
+struct progress progress_begin_things(uint64_t total, const char *things, bool quiet);
+void progress_step(struct progress *progress);
 
 /* Counts the blocks of a simulation; `progress` must outlive it. */
 struct wt_observer progress_observer(struct progress *progress);

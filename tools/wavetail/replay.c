@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "outputs.h"
 #include "study/replay.h"
@@ -45,7 +46,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-    {"policy", 'p', "NAME", 0, "placement policy instead of the GPU's: h200, most-room, round-robin, shuffle", 0},
+    {"policy", 'p', "NAME", 0, "placement policy instead of the GPU's; `wavetail run --policies` lists them", 0},
     {"unseen", KEY_UNSEEN, "CYCLES|auto", 0,
      "what a block stays on its SM beyond its clock reads; auto (the default): as the trace's own releases tell", 0},
     {0}};
@@ -62,53 +63,80 @@ static const struct argp argp = {
            "names another.",
     .children = children};
 
-static void print_part(const struct wt_replay_part *part, double mhz)
+static const char *plural(uint64_t count, const char *one, const char *many)
 {
-    printf("  makespan    measured %.0f cycles", part->makespan_measured);
+    return count == 1 ? one : many;
+}
+
+static void print_part(FILE *out, const struct wt_replay_part *part, double mhz)
+{
+    fprintf(out, "  makespan    measured %.0f cycles", part->makespan_measured);
     if (mhz > 0)
-        printf(" (%.2f us)", part->makespan_measured / mhz);
-    printf(", predicted %.0f: %+.3f %%\n", part->makespan_predicted, 100 * part->makespan_error);
-    printf("  starts      off by %.0f cycles in the median, %.0f at the 95th percentile\n", part->start_error_p50,
-           part->start_error_p95);
-    printf("  unseen      %+.0f cycles per block beyond its clock reads\n", part->unseen_cycles);
-    printf("  first wave  %.2f %% of %llu blocks on the very SM; %d blocks per SM\n",
-           100 * part->first_wave_placement_match, (unsigned long long)part->first_wave_blocks,
-           part->occupancy_blocks);
+        fprintf(out, " (%.2f us)", part->makespan_measured / mhz);
+    fprintf(out, ", predicted %.0f: %+.3f %%\n", part->makespan_predicted, 100 * part->makespan_error);
+    fprintf(out, "  starts      off by %.0f cycles in the median, %.0f at the 95th percentile\n", part->start_error_p50,
+            part->start_error_p95);
+    fprintf(out, "  unseen      %+.0f cycles per block beyond its clock reads\n", part->unseen_cycles);
+    fprintf(out, "  first wave  %.2f %% of %llu %s on the very SM; %d %s per SM\n",
+            100 * part->first_wave_placement_match, (unsigned long long)part->first_wave_blocks,
+            plural(part->first_wave_blocks, "block", "blocks"), part->occupancy_blocks,
+            plural((uint64_t)part->occupancy_blocks, "block", "blocks"));
 }
 
-static void print_clocks(const struct wt_clocks *clocks)
+static void print_clocks(FILE *out, const struct wt_clocks *clocks)
 {
-    printf("  clocks      %d domains, %.2f MHz%s, aligned to %.1f cycles in the median\n", clocks->domain_count,
-           clocks->mhz, clocks->mhz_is_stated ? " (as stated)" : "", clocks->residual_p50_cycles);
+    fputs("  clocks      ", out);
+    if (clocks->domain_count)
+        fprintf(out, "%d %s, ", clocks->domain_count, plural((uint64_t)clocks->domain_count, "domain", "domains"));
+    else
+        fputs("none, times only, ", out);
+    fprintf(out, "%.2f MHz%s, aligned to %.1f cycles in the median\n", clocks->mhz,
+            clocks->mhz_is_stated ? " (as stated)" : "", clocks->residual_p50_cycles);
 }
 
-static void print_replay(const struct wt_replay *replay)
+static void print_blocks(FILE *out, uint64_t blocks)
+{
+    fprintf(out, "%llu %s", (unsigned long long)blocks, plural(blocks, "block", "blocks"));
+}
+
+static void print_head(FILE *out, const struct wt_replay *replay)
 {
     const struct wt_trace *trace = replay->trace;
-    printf("%s on %s: %llu blocks in %zu launch%s\n", trace->path, replay->predicted->gpu_name,
-           (unsigned long long)replay->whole.blocks, trace->launch_count, trace->launch_count > 1 ? "es" : "");
-    print_clocks(replay->clocks);
-    print_part(&replay->whole, replay->clocks->mhz);
+    fprintf(out, "%s on %s", trace->path, replay->predicted->gpu_name);
+    if (*trace->device && strcmp(trace->device, replay->predicted->gpu_name))
+        fprintf(out, " (captured on %s)", trace->device);
+    fputs(": ", out);
+    print_blocks(out, replay->whole.blocks);
+    fprintf(out, " in %zu %s\n", trace->launch_count, plural(trace->launch_count, "launch", "launches"));
+}
+
+static void print_replay(FILE *out, const struct wt_replay *replay)
+{
+    const struct wt_trace *trace = replay->trace;
+    print_head(out, replay);
+    print_clocks(out, replay->clocks);
+    print_part(out, &replay->whole, replay->clocks->mhz);
     for (size_t i = 0; trace->launch_count > 1 && i < trace->launch_count; i++) {
-        printf("launch %ld (%s): %llu blocks\n", trace->launches[i].number, trace->launches[i].name,
-               (unsigned long long)replay->launches[i].blocks);
-        print_part(&replay->launches[i], replay->clocks->mhz);
+        fprintf(out, "launch %ld (%s): ", trace->launches[i].number, trace->launches[i].name);
+        print_blocks(out, replay->launches[i].blocks);
+        putc('\n', out);
+        print_part(out, &replay->launches[i], replay->clocks->mhz);
     }
 }
 
-static void print_tail(const char *which, const struct wt_metrics *metrics)
+static void print_tail(FILE *out, const char *which, const struct wt_metrics *metrics)
 {
     const struct wt_tail *tail = &metrics->whole.tail;
-    printf("  tail        %s %.0f cycles, %.1f %% of the makespan; %.1f %% of the SM-time in it is idle\n", which,
-           wt_to_cycles(tail->length), 100 * tail->fraction, 100 * tail->sm_idle);
+    fprintf(out, "  tail        %s %.0f cycles, %.1f %% of the makespan; %.1f %% of the SM-time in it is idle\n", which,
+            wt_to_cycles(tail->length), 100 * tail->fraction, 100 * tail->sm_idle);
 }
 
-static void report(const struct wt_replay *replay, bool json)
+static void report(FILE *stream, const struct wt_replay *replay, bool json)
 {
     struct wt_metrics *measured = wt_metrics_of_timeline(replay->measured);
     struct wt_metrics *predicted = wt_metrics_of_timeline(replay->predicted);
     if (json) {
-        struct wt_json out = wt_json_begin(stdout, false);
+        struct wt_json out = wt_json_begin(stream, false);
         wt_json_object(&out, NULL);
         wt_replay_json(&out, replay);
         wt_metrics_json(&out, "measured", measured);
@@ -116,9 +144,9 @@ static void report(const struct wt_replay *replay, bool json)
         wt_json_close(&out);
         wt_json_end(&out);
     } else {
-        print_replay(replay);
-        print_tail("measured ", measured);
-        print_tail("predicted", predicted);
+        print_replay(stream, replay);
+        print_tail(stream, "measured ", measured);
+        print_tail(stream, "predicted", predicted);
     }
     wt_metrics_free(measured);
     wt_metrics_free(predicted);
@@ -133,7 +161,7 @@ static enum wt_code run(int argc, char **argv, struct wt_error *err)
     WT_TRY(wt_replay_trace(arguments.trace, &setup, &replay, err));
     enum wt_code code = outputs_write(&arguments.outputs, replay->predicted, replay->measured, err);
     if (code == WT_OK)
-        report(replay, arguments.common.json);
+        report(outputs_summary_stream(&arguments.outputs), replay, arguments.common.json);
     wt_replay_free(replay);
     return code;
 }

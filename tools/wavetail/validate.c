@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "progress.h"
 #include "study/validate.h"
 
 struct arguments {
@@ -43,7 +44,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-    {"policy", 'p', "NAME", 0, "placement policy instead of the GPU's: h200, most-room, round-robin, shuffle", 0},
+    {"policy", 'p', "NAME", 0, "placement policy instead of the GPU's; `wavetail run --policies` lists them", 0},
     {"unseen", KEY_UNSEEN, "CYCLES|auto", 0,
      "what a block stays on its SM beyond its clock reads; auto (the default): as the trace's own releases tell", 0},
     {0}};
@@ -84,7 +85,7 @@ static void print_row(const struct wt_validation_row *row, int width)
 
 static void print_summary(const struct wt_validation_summary *summary)
 {
-    printf("\n%zu traces replayed", summary->replayed);
+    printf("\n%zu trace%s replayed", summary->replayed, summary->replayed == 1 ? "" : "s");
     if (summary->failed)
         printf(", %zu not", summary->failed);
     putchar('\n');
@@ -96,8 +97,9 @@ static void print_summary(const struct wt_validation_summary *summary)
            summary->start_error_p95);
     printf("first-wave match median %.2f %%\n", 100 * summary->first_wave_match_p50);
     if (summary->repeated)
-        printf("hardware's noise median makespan difference %.3f %%, start difference %.0f cycles (%zu repetitions)\n",
-               100 * summary->repeat_makespan_p50, summary->repeat_start_p50, summary->repeated);
+        printf("hardware's noise median makespan difference %.3f %%, start difference %.0f cycles (%zu repetition%s)\n",
+               100 * summary->repeat_makespan_p50, summary->repeat_start_p50, summary->repeated,
+               summary->repeated == 1 ? "" : "s");
 }
 
 static void print_table(const struct wt_validation_row *rows, size_t count, const struct wt_validation_summary *summary)
@@ -162,7 +164,47 @@ static enum wt_code finish(const struct wt_validation_row *rows, size_t count, s
         fprintf(stderr, "%s\n", rows[i].error.text);
         failed++;
     }
-    return failed ? wt_fail(err, WT_BAD_INPUT, "%zu of %zu traces could not be replayed", failed, count) : WT_OK;
+    return failed ? wt_fail(err, WT_BAD_INPUT, "%zu of %zu trace%s could not be replayed", failed, count,
+                            count == 1 ? "" : "s") : WT_OK;
+}
+
+/* What is wrong with the options is said once, not for every trace. */
+static enum wt_code check_setup(const struct wt_replay_setup *setup, struct wt_error *err)
+{
+    const struct wt_policy *policy;
+    struct wt_gpu *gpu;
+    if (setup->placement)
+        WT_TRY(wt_policy_find(setup->placement, &policy, err));
+    if (setup->gpu) {
+        WT_TRY(wt_gpu_load(setup->gpu, &gpu, err));
+        wt_gpu_free(gpu);
+    }
+    return WT_OK;
+}
+
+static void trace_done(void *context)
+{
+    progress_step(context);
+}
+
+static enum wt_code validate(const struct arguments *arguments, const struct wt_replay_setup *setup,
+                             struct wt_error *err)
+{
+    struct wt_validation_row *rows = wt_alloc(arguments->count, sizeof *rows);
+    struct wt_validation_summary summary;
+    struct progress progress = progress_begin_things(arguments->count, "traces", arguments->common.quiet);
+    struct wt_validation_progress report = {trace_done, &progress};
+    wt_validate(arguments->traces, arguments->count, setup, &report, rows, &summary);
+    progress_end(&progress);
+    if (arguments->common.json)
+        print_json(rows, arguments->count, &summary);
+    else
+        print_table(rows, arguments->count, &summary);
+    fflush(stdout);
+    enum wt_code code = finish(rows, arguments->count, err);
+    wt_validation_clear(rows, arguments->count);
+    free(rows);
+    return code;
 }
 
 static enum wt_code run(int argc, char **argv, struct wt_error *err)
@@ -170,17 +212,9 @@ static enum wt_code run(int argc, char **argv, struct wt_error *err)
     struct arguments arguments = {0};
     WT_TRY(parse_arguments(&argp, argc, argv, &arguments));
     struct wt_replay_setup setup = {arguments.common.gpu, arguments.placement, arguments.common.seed, arguments.unseen};
-    struct wt_validation_row *rows = wt_alloc(arguments.count, sizeof *rows);
-    struct wt_validation_summary summary;
-    wt_validate(arguments.traces, arguments.count, &setup, rows, &summary);
-    if (arguments.common.json)
-        print_json(rows, arguments.count, &summary);
-    else
-        print_table(rows, arguments.count, &summary);
-    fflush(stdout);
-    enum wt_code code = finish(rows, arguments.count, err);
-    wt_validation_clear(rows, arguments.count);
-    free(rows);
+    enum wt_code code = check_setup(&setup, err);
+    if (code == WT_OK)
+        code = validate(&arguments, &setup, err);
     free(arguments.traces);
     return code;
 }

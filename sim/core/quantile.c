@@ -1,0 +1,20 @@
+#include "core/quantile.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int compare(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+void wt_sort_numbers(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare);
+}
+
+double wt_quantile(const double *sorted, size_t count, unsigned percent)
+{
+    return count ? sorted[(count * percent + 99) / 100 - 1] : NAN;
+}
