@@ -12,6 +12,9 @@ static const double QUIET_CYCLES = 400;
  * only ever delays it. */
 static const double QUARTILE_TO_MEDIAN_CYCLES = 7;
 
+/* With fewer, as in a grid whose blocks all end together, no quarter of them may be undelayed: the least counts. */
+enum { MANY_SAMPLES = 12 };
+
 /* A block's end, or the start of one that waited for room. */
 struct moment {
     wt_time time;
@@ -131,8 +134,10 @@ struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launc
     wt_time *quiet_from = quiet_from_first_wave(measured, launch, first_wave_blocks, gpu);
     struct wt_unseen unseen = {.samples = pair_off(&ends, &starts, gpu, quiet_from, excess)};
     qsort(excess, unseen.samples, sizeof *excess, by_value);
-    if (unseen.samples >= WT_UNSEEN_SAMPLES)
+    if (unseen.samples >= MANY_SAMPLES)
         unseen.cycles = excess[unseen.samples / 4] + QUARTILE_TO_MEDIAN_CYCLES;
+    else if (unseen.samples >= WT_UNSEEN_SAMPLES)
+        unseen.cycles = excess[0];
     free(quiet_from);
     free(excess);
     free(ends.list);

@@ -14,7 +14,7 @@ struct wt_unseen {
     size_t samples; /* quiet releases it was found from; fewer than WT_UNSEEN_SAMPLES tell nothing */
 };
 
-enum { WT_UNSEEN_SAMPLES = 12 };
+enum { WT_UNSEEN_SAMPLES = 8 };
 
 /* Of launch `launch` in a measured timeline. `first_wave_blocks`: blocks that found room at once. A release is quiet
  * when no other block of the GPC ended shortly before and its first wave is out, so that nothing but the way there and
