@@ -7,6 +7,7 @@ B := build/$(CONF)
 Q := $(if $(filter 1,$(V)),,@)
 
 CC := $(if $(filter environment command line,$(origin CC)),$(CC),gcc)
+CXX := $(if $(filter environment command line,$(origin CXX)),$(CXX),g++)
 CLANG ?= clang
 NVCC ?= $(or $(shell command -v nvcc 2>/dev/null),$(wildcard /usr/local/cuda/bin/nvcc))
 CUDA_INCLUDE ?= $(firstword $(dir $(wildcard /usr/local/cuda/include/cuda_occupancy.h \
@@ -87,8 +88,11 @@ $(B)/prefix: FORCE
 	@mkdir -p $(@D)
 	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' > $@
 
-check: $(WAVETAIL) $(B)/wavetail-check ## run every test (SUITE=name for one suite)
-	$(Q)LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 WAVETAIL=$(CURDIR)/$(WAVETAIL) $(if $(SUITE),CK_RUN_SUITE=$(SUITE)) $(B)/wavetail-check
+# The parts of gpu_ref that are plain C++ are tested where there is a C++ compiler.
+HAVE_CXX := $(if $(shell command -v $(CXX) 2>/dev/null),$(B)/capture-host)
+
+check: $(WAVETAIL) $(B)/wavetail-check $(HAVE_CXX) ## run every test (SUITE=name for one suite)
+	$(Q)LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 WAVETAIL=$(CURDIR)/$(WAVETAIL) $(if $(HAVE_CXX),CAPTURE_HOST=$(CURDIR)/$(HAVE_CXX)) $(if $(SUITE),CK_RUN_SUITE=$(SUITE)) $(B)/wavetail-check
 
 check-opt: ## check that -O0 and -O3 give the same bytes
 	$(Q)$(MAKE) --no-print-directory CONF=debug build/debug/wavetail
@@ -141,20 +145,52 @@ demo: $(WAVETAIL) ## replay a captured trace; the pictures and the summary go to
 	$(Q)cat build/demo/summary.txt
 	@echo "The SMs' timeline and its tail: build/demo/timeline.svg, build/demo/timeline.png"
 
-GPU_SRC := $(wildcard gpu_ref/*.cu)
-GPU_BIN := $(GPU_SRC:gpu_ref/%.cu=build/gpu/%)
+# gpu_ref: CUDA for every compute capability that this nvcc knows, 7.5 to 12.0. The capture program's files without
+# CUDA are C++ of their own, so that they are tested where there is no nvcc.
+NVCC_FLAGS := -std=c++17 -O2 -arch=all-major -DWAVETAIL_TRACE_ZSTD -Xcompiler -Wall,-Wextra
+CXXFLAGS := -std=c++17 -g $(OPT_$(CONF)) -DWAVETAIL_TRACE_ZSTD -Wall -Wextra -Wshadow -Werror
+CAPTURE_CU := $(wildcard gpu_ref/capture/*.cu)
+CAPTURE_CPP := $(wildcard gpu_ref/capture/*.cpp)
+CAPTURE_OBJ := $(CAPTURE_CU:gpu_ref/%.cu=build/gpu/obj/%.o) $(CAPTURE_CPP:gpu_ref/%.cpp=build/gpu/obj/%.host.o)
+CAPTURE_DEPS := gpu_ref/wavetail_trace.cuh $(wildcard gpu_ref/capture/*.h) Makefile
 
 ifeq ($(NVCC),)
 gpu: ## build the CUDA programs of gpu_ref where nvcc is
 	@echo "gpu_ref: nvcc not found, skipped"
 else
-gpu: $(GPU_BIN)
+gpu: build/gpu/capture build/gpu/example
 endif
 
-build/gpu/%: gpu_ref/%.cu Makefile
+build/gpu/obj/%.o: gpu_ref/%.cu $(CAPTURE_DEPS)
 	@mkdir -p $(@D)
 	@echo "  NVCC    $<"
-	$(Q)$(NVCC) -std=c++17 -O2 -arch=all-major -o $@ $<
+	$(Q)$(NVCC) $(NVCC_FLAGS) -c -o $@ $<
+
+build/gpu/obj/%.host.o: gpu_ref/%.cpp $(CAPTURE_DEPS)
+	@mkdir -p $(@D)
+	@echo "  CXX     $<"
+	$(Q)$(CXX) $(CXXFLAGS) -c -o $@ $<
+
+build/gpu/capture: $(CAPTURE_OBJ)
+	@echo "  LINK    $@"
+	$(Q)$(NVCC) -arch=all-major -o $@ $^ -lzstd
+
+build/gpu/example: build/gpu/obj/example.o
+	@echo "  LINK    $@"
+	$(Q)$(NVCC) -arch=all-major -o $@ $^ -lzstd
+
+# What of gpu_ref runs without a GPU, for the tests.
+CAPTURE_HOST := $(B)/capture-host
+CAPTURE_HOST_OBJ := $(CAPTURE_CPP:%.cpp=$(B)/%.o) $(B)/tests/capture_host.o
+
+$(CAPTURE_HOST_OBJ): $(B)/%.o: %.cpp $(CAPTURE_DEPS)
+	@mkdir -p $(@D)
+	@echo "  CXX     $<"
+	$(Q)$(CXX) $(CXXFLAGS) -Igpu_ref -c -o $@ $<
+
+$(CAPTURE_HOST): $(CAPTURE_HOST_OBJ)
+	@echo "  LINK    $@"
+	$(Q)$(CXX) $(CXXFLAGS) -o $@ $^ -lzstd
 
 SHARE := $(DESTDIR)$(PREFIX)/share/wavetail
 HEADERS := $(wildcard sim/*/*.h)

@@ -28,6 +28,7 @@ static Suite *(*const suites[])(void) = {
     clocks_suite,
     topology_suite,
     unseen_suite,
+    capture_suite,
 };
 
 int main(void)

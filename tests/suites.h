@@ -29,5 +29,6 @@ Suite *gpu_suite(void);
 Suite *trace_suite(void);
 Suite *clocks_suite(void);
 Suite *topology_suite(void);
+Suite *capture_suite(void);
 
 #endif

@@ -3,7 +3,7 @@
 # are there, nothing is called. Without root it changes nothing and says what to run.
 set -eu
 
-packages="gcc make git pkg-config libc6-dev diffutils zstd check fonts-dejavu-core
+packages="gcc g++ make git pkg-config libc6-dev diffutils zstd check fonts-dejavu-core
           libconfig-dev libzstd-dev libcsv-dev libjansson-dev libcairo2-dev"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

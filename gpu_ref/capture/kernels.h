@@ -1,0 +1,55 @@
+/* The reference kernels' common argument and their addresses. Kernels carry the names of catalog.cpp. */
+#ifndef CAPTURE_KERNELS_H
+#define CAPTURE_KERNELS_H
+
+#include "../wavetail_trace.cuh"
+
+enum : unsigned { RING_ENTRIES = 1u << 25 }; /* 128 MB: more than any L2 */
+
+struct Params {
+    wavetail::Trace trace;
+    const long long *work; /* per block or task; NULL: `constant` for each */
+    long long constant;
+    float *data;             /* elements 0 to mask */
+    unsigned long long mask; /* number of elements - 1, a power of two - 1; >= 2^20 - 1 */
+    const unsigned *ring;    /* RING_ENTRIES indices that form one cycle */
+    unsigned *counter;       /* of this launch alone; 0 at its start */
+    long long tasks;
+    int never; /* always 0, which the compiler cannot know */
+};
+
+struct NamedKernel {
+    const char *name;
+    const void *function;
+};
+
+/* Tables that end with a NULL name. */
+extern const NamedKernel compute_kernels[], memory_kernels[], register_kernels[];
+
+/* The kernel of that name; a name of the catalog without one is a bug and aborts. */
+const void *kernel_function(const char *name);
+
+/* Fills the ring on the current device. */
+void fill_ring(unsigned *ring);
+
+#ifdef __CUDACC__
+__device__ __forceinline__ long long work_of(const Params &p, unsigned long long index)
+{
+    return p.work ? p.work[index] : p.constant;
+}
+
+__device__ __forceinline__ void wait_until(long long clock)
+{
+    while (clock64() < clock)
+        ;
+}
+
+/* Keeps the result of a calculation from being optimised away. */
+__device__ __forceinline__ void keep(const Params &p, float value)
+{
+    if (p.never)
+        p.data[threadIdx.x] = value;
+}
+#endif
+
+#endif

@@ -1,0 +1,279 @@
+/* Runs experiments and writes their traces. */
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+
+#include "../wavetail_trace.cuh"
+#include "capture.h"
+#include "catalog.h"
+#include "kernels.h"
+
+namespace
+{
+
+enum { MOST_ATTRIBUTES = 4 };
+
+/* A launch of the list, made ready: everything that the launching loop needs. */
+struct Prepared {
+    const LaunchSpec *spec;
+    const void *function;
+    cudaLaunchConfig_t config;
+    cudaLaunchAttribute attributes[MOST_ATTRIBUTES];
+    long long *work; /* on the device; NULL = constant */
+    Params params;
+};
+
+class Runner
+{
+  public:
+    explicit Runner(const RunOptions &options) : options_(options)
+    {
+        size_t elements = 1 << 20;
+        while (elements * 2 * sizeof(float) <= options.memory_mb << 20)
+            elements *= 2;
+        mask_ = elements - 1;
+        sm_count_ = device_attribute(cudaDevAttrMultiProcessorCount);
+        stop_on(cudaMalloc(&data_, elements * sizeof(float)), "data; choose a smaller --memory");
+        stop_on(cudaMemset(data_, 0, elements * sizeof(float)), "data");
+        stop_on(cudaMalloc(&ring_, RING_ENTRIES * sizeof(unsigned)), "memory for the ring");
+        fill_ring(ring_);
+        stop_on(cudaDeviceSynchronize(), "filling the ring");
+        step_ns_ = globaltimer_step_ns();
+    }
+
+    ~Runner()
+    {
+        cudaFree(data_);
+        cudaFree(ring_);
+    }
+
+    /* Keeps the whole GPU busy until its clocks have had time to rise. */
+    void warm_up()
+    {
+        Params params = base_params();
+        params.constant = 1000000;
+        void *arguments[] = {&params};
+        auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(options_.warm_ms);
+        while (std::chrono::steady_clock::now() < end) {
+            stop_on(cudaLaunchKernel(kernel_function("fma4"), dim3((unsigned)sm_count_), dim3(1024), arguments, 0, 0),
+                    "warm-up");
+            stop_on(cudaDeviceSynchronize(), "warm-up");
+        }
+    }
+
+    void run(const Experiment &experiment)
+    {
+        if (!supported(experiment))
+            return;
+        uint64_t records = prepare(experiment);
+        wavetail::Tracer tracer(std::min((size_t)records, options_.capacity));
+        tracer.device().globaltimer_step_ns = step_ns_;
+        for (long n = 0; n < experiment.warmup; n++)
+            launch_all(experiment, nullptr);
+        for (long rep = 0; rep < experiment.reps; rep++) {
+            std::string name = options_.folder + "/" + experiment.name + ".r" + std::to_string(rep);
+            tracer.reset();
+            launch_all(experiment, &tracer);
+            if (!tracer.write(name + suffix()))
+                stop("experiment " + experiment.name + " stopped");
+            if (experiment.sync > 0)
+                write_sync_pairs(name + ".sync" + suffix(), take_sync_pairs((int)experiment.sync));
+        }
+        std::fprintf(stderr, "%s: %zu launches, %ld repetitions\n", experiment.name.c_str(), prepared_.size(),
+                     experiment.reps);
+        release();
+    }
+
+  private:
+    std::string suffix() const { return options_.compress ? ".csv.zst" : ".csv"; }
+
+    Params base_params()
+    {
+        Params params = {};
+        params.data = data_;
+        params.mask = mask_;
+        params.ring = ring_;
+        return params;
+    }
+
+    static bool supported(const Experiment &experiment)
+    {
+        int major = device_attribute(cudaDevAttrComputeCapabilityMajor);
+        for (const LaunchSpec &spec : experiment.launches)
+            if (spec.cluster[0] * spec.cluster[1] * spec.cluster[2] > 1 && major < 9) {
+                std::fprintf(stderr, "%s: skipped: clusters need compute capability 9.0\n", experiment.name.c_str());
+                return false;
+            }
+        return true;
+    }
+
+    /* Fills prepared_; returns how many records the experiment wants. */
+    uint64_t prepare(const Experiment &experiment)
+    {
+        uint64_t records = 0;
+        for (const LaunchSpec &spec : experiment.launches) {
+            long long *work = upload_work(spec);
+            allow(spec);
+            for (long n = 0; n < spec.count; n++)
+                prepared_.push_back(prepare_launch(spec, work));
+            records += spec.units() * (uint64_t)spec.count;
+        }
+        stop_on(cudaMalloc(&counters_, prepared_.size() * sizeof(unsigned)), "memory for queues");
+        for (size_t i = 0; i < prepared_.size(); i++) {
+            prepared_[i].params.counter = counters_ + i;
+            prepared_[i].config.attrs = prepared_[i].attributes;
+        }
+        return records;
+    }
+
+    long long *upload_work(const LaunchSpec &spec)
+    {
+        if (spec.work.kind == Work::NONE || spec.work.kind == Work::CONST)
+            return nullptr;
+        std::vector<long long> values = draw_work(spec.work, spec.units(), (uint64_t)spec.seed, sm_count_);
+        long long *on_device = nullptr;
+        stop_on(cudaMalloc(&on_device, values.size() * sizeof values[0]), "memory for work");
+        stop_on(cudaMemcpy(on_device, values.data(), values.size() * sizeof values[0], cudaMemcpyHostToDevice), "work");
+        works_.push_back(on_device);
+        return on_device;
+    }
+
+    /* Large shared memory and large clusters must be asked for. */
+    static void allow(const LaunchSpec &spec)
+    {
+        const void *function = kernel_function(catalog[spec.kernel].name);
+        cudaFuncAttributes attributes;
+        stop_on(cudaFuncGetAttributes(&attributes, function), spec.name);
+        int most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - (int)attributes.sharedSizeBytes;
+        if (spec.dynamic_smem > most)
+            stop(spec.name + ": dynamic_smem is more than the " + std::to_string(most) + " bytes that this GPU has for it");
+        stop_on(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most), spec.name);
+        if (spec.cluster[0] * spec.cluster[1] * spec.cluster[2] > 8)
+            stop_on(cudaFuncSetAttribute(function, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), spec.name);
+    }
+
+    Prepared prepare_launch(const LaunchSpec &spec, long long *work)
+    {
+        Prepared launch = {};
+        launch.spec = &spec;
+        launch.function = kernel_function(catalog[spec.kernel].name);
+        launch.work = work;
+        launch.params = base_params();
+        launch.params.work = work;
+        launch.params.constant = spec.work.kind == Work::CONST ? (long long)spec.work.a : 0;
+        launch.params.tasks = spec.tasks;
+        launch.config.gridDim = size(spec.grid);
+        launch.config.blockDim = size(spec.block);
+        launch.config.dynamicSmemBytes = (size_t)spec.dynamic_smem;
+        launch.config.stream = stream(spec);
+        launch.config.numAttrs = set_attributes(spec, launch.attributes);
+        return launch;
+    }
+
+    static dim3 size(const long (&value)[3])
+    {
+        return dim3((unsigned)value[0], (unsigned)value[1], (unsigned)value[2]);
+    }
+
+    static unsigned set_attributes(const LaunchSpec &spec, cudaLaunchAttribute *attributes)
+    {
+        unsigned count = 0;
+        dim3 cluster = size(spec.cluster);
+        if (cluster.x * cluster.y * cluster.z > 1) {
+            attributes[count].id = cudaLaunchAttributeClusterDimension;
+            attributes[count].val.clusterDim.x = cluster.x;
+            attributes[count].val.clusterDim.y = cluster.y;
+            attributes[count++].val.clusterDim.z = cluster.z;
+        }
+        if (spec.cooperative) {
+            attributes[count].id = cudaLaunchAttributeCooperative;
+            attributes[count++].val.cooperative = 1;
+        }
+#if CUDART_VERSION >= 12050
+        if (spec.carveout_kb >= 0) {
+            long largest = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 1024;
+            attributes[count].id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+            attributes[count++].val.sharedMemCarveout =
+                (unsigned)std::min(100L, (spec.carveout_kb * 100 + largest - 1) / largest);
+        }
+#endif
+        return count;
+    }
+
+    cudaStream_t stream(const LaunchSpec &spec)
+    {
+        auto found = streams_.find(spec.stream);
+        if (found != streams_.end())
+            return found->second;
+        cudaStream_t created;
+        stop_on(cudaStreamCreateWithPriority(&created, cudaStreamNonBlocking, (int)spec.priority), "a stream");
+        return streams_[spec.stream] = created;
+    }
+
+    /* All launches back to back; with a tracer they are recorded. Returns when all have ended. */
+    void launch_all(const Experiment &experiment, wavetail::Tracer *tracer)
+    {
+        stop_on(cudaMemset(counters_, 0, prepared_.size() * sizeof(unsigned)), "queues");
+        for (Prepared &launch : prepared_)
+            launch.params.trace = tracer ? trace_of(tracer, launch) : wavetail::Trace();
+        stop_on(cudaDeviceSynchronize(), experiment.name);
+        for (Prepared &launch : prepared_) {
+            void *arguments[] = {&launch.params};
+            wait_us(launch.spec->wait_us);
+            stop_on(cudaLaunchKernelExC(&launch.config, launch.function, arguments), launch.spec->name);
+        }
+        stop_on(cudaDeviceSynchronize(), experiment.name);
+    }
+
+    static wavetail::Trace trace_of(wavetail::Tracer *tracer, const Prepared &launch)
+    {
+        wavetail::Launch described;
+        described.name = launch.spec->name;
+        described.kernel = catalog[launch.spec->kernel].name;
+        described.work = launch.spec->work.text;
+        described.work_seed = launch.spec->seed;
+        described.tasks = launch.spec->tasks;
+        described.stream = (int)launch.spec->stream;
+        described.carveout_kb = (int)launch.spec->carveout_kb;
+        return tracer->add(described, launch.function, launch.config);
+    }
+
+    static void wait_us(long us)
+    {
+        auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(us);
+        while (us > 0 && std::chrono::steady_clock::now() < end)
+            ;
+    }
+
+    void release()
+    {
+        for (long long *work : works_)
+            cudaFree(work);
+        for (auto &stream : streams_)
+            cudaStreamDestroy(stream.second);
+        cudaFree(counters_);
+        works_.clear();
+        streams_.clear();
+        prepared_.clear();
+    }
+
+    RunOptions options_;
+    int sm_count_ = 0, step_ns_ = 0;
+    float *data_ = nullptr;
+    unsigned *ring_ = nullptr, *counters_ = nullptr;
+    unsigned long long mask_ = 0;
+    std::vector<Prepared> prepared_;
+    std::vector<long long *> works_;
+    std::map<long, cudaStream_t> streams_;
+};
+
+} // namespace
+
+void run_experiments(const std::vector<Experiment> &experiments, const RunOptions &options)
+{
+    Runner runner(options);
+    runner.warm_up();
+    for (const Experiment &experiment : experiments)
+        runner.run(experiment);
+}

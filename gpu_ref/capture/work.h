@@ -1,0 +1,33 @@
+/* How work is given out to blocks (or tasks): the specification that lists and traces state. */
+#ifndef CAPTURE_WORK_H
+#define CAPTURE_WORK_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/*  none                    0
+ *  const:N                 N
+ *  uniform:A:B             whole numbers from A to B
+ *  lognormal:MEDIAN:SIGMA  SIGMA is that of the logarithm
+ *  pareto:MIN:ALPHA[:CAP]  cut off at CAP, 100 x MIN when missing
+ *  bimodal:A:B:P           B with probability P, else A
+ *  ramp:A:B                from A for the first block towards B, evenly
+ *  round:A:B:N             A for N blocks, B for the next N, and so on
+ *  pat:S:L:LETTERS[:N]     the same with S and L as the letters s and L say, then from the first letter again;
+ *                          N is the number of SMs when missing */
+struct Work {
+    enum Kind { NONE, CONST, UNIFORM, LOGNORMAL, PARETO, BIMODAL, RAMP, ROUND, PATTERN };
+    Kind kind = NONE;
+    std::string text = "none"; /* as in the list */
+    double a = 0, b = 0, c = 0;
+    std::string letters;
+};
+
+/* "" or what is wrong with the text. */
+std::string parse_work(const std::string &text, Work *work);
+
+/* The same specification and seed give the same values everywhere. `round`: the device's number of SMs. */
+std::vector<long long> draw_work(const Work &work, uint64_t count, uint64_t seed, int round);
+
+#endif

@@ -1,0 +1,590 @@
+/* Records when and where each block of a kernel runs, and writes it as a wavetail trace (version 1).
+ *
+ *     __global__ void scale(float *x, int n, wavetail::Trace trace)
+ *     {
+ *         WT_TRACE_BEGIN(trace);                              // before everything else
+ *         int i = blockIdx.x * blockDim.x + threadIdx.x;
+ *         if (i < n)
+ *             x[i] *= 2;
+ *         WT_TRACE_END(trace);                                // after everything else
+ *     }
+ *
+ *     wavetail::Tracer tracer;
+ *     wavetail::Trace trace = tracer.launch("scale", scale, grid, block);
+ *     scale<<<grid, block>>>(x, n, trace);
+ *     tracer.write("scale.csv");                              // then: wavetail replay scale.csv
+ *
+ * This file alone is enough: CUDA runtime, compute capability 7.0 and up, C++14.
+ *
+ * What is measured. Every thread reads clock64 and %globaltimer at BEGIN and again at END, in uniform code, so
+ * that tracing itself never makes a warp or block diverge; then the block's thread (0,0,0) writes one record
+ * of 48 bytes. A row therefore tells when the block's first warp began and ended. Between BEGIN and END four
+ * registers hold the start. `capture --overhead` measures what this costs on the GPU at hand.
+ *
+ * Early exits. A block is recorded if its thread (0,0,0) reaches END. Where threads return early, put END
+ * before each return, or turn `if (done) return;` into a condition around the work, as above.
+ *
+ * Persistent kernels record tasks instead of blocks: WT_TRACE_BEGIN and WT_TRACE_END_TASK inside the task loop,
+ * and Tracer::add with `launch.tasks` = the number of tasks. A row is then a task; the column `work` is its number.
+ *
+ * Bounds. A Tracer holds a fixed number of records. Blocks for which there is no room are never written out of
+ * bounds; they run unrecorded, and write() says how many.
+ *
+ * Without CUDA (plain C++) this file still gives the writer: Record, Launch, Device, File.
+ * With WAVETAIL_TRACE_ZSTD defined (link with -lzstd) names that end in ".zst" are written compressed;
+ * otherwise write ".csv" and run `zstd FILE.csv`, if a smaller file is wanted. */
+#ifndef WAVETAIL_TRACE_CUH
+#define WAVETAIL_TRACE_CUH
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#ifdef WAVETAIL_TRACE_ZSTD
+#include <zstd.h>
+#endif
+
+namespace wavetail
+{
+
+/* What one block (or task) leaves in memory. All bytes 0xff: nothing was recorded. */
+struct alignas(16) Record {
+    int64_t clock_start, clock_end;     /* clock64 of the SM, cycles */
+    int64_t time_start_ns, time_end_ns; /* %globaltimer */
+    int64_t work;                       /* as given to WT_TRACE_END_WORK, or the task's number; 0 otherwise */
+    uint32_t block;                     /* linear: x + gridDim.x * (y + gridDim.y * z) */
+    uint16_t sm, warp_slot;             /* %smid and %warpid of thread (0,0,0) */
+
+    bool written() const { return clock_end != -1; }
+};
+static_assert(sizeof(Record) == 48, "three stores of 16 bytes");
+
+/* The GPU, as the trace's first lines state it. Zero or empty: not stated. */
+struct Device {
+    std::string name, driver;
+    int major = 0, minor = 0, sm_count = 0, clock_khz = 0, globaltimer_step_ns = 0;
+};
+
+/* One kernel launch, as its line in the trace states it. */
+struct Launch {
+    std::string name, kernel; /* kernel: "" = same as name */
+    unsigned grid[3] = {1, 1, 1}, block[3] = {1, 1, 1}, cluster[3] = {1, 1, 1};
+    int registers = -1; /* per thread; -1 = not stated */
+    int static_shared_bytes = 0, dynamic_shared_bytes = 0;
+    int carveout_kb = -1; /* preferred shared memory; -1 = the default */
+    int stream = -1;      /* -1 = Tracer numbers streams in order of first use */
+    int priority = 0;
+    bool cooperative = false;
+    int occupancy_blocks = 0; /* per SM, as the runtime says; 0 = not stated */
+    int64_t tasks = 0;        /* persistent kernels: number of tasks */
+    std::string work;         /* how work was given out; "" = not stated */
+    int64_t work_seed = 0;
+
+    uint64_t blocks() const { return (uint64_t)grid[0] * grid[1] * grid[2]; }
+    uint64_t wanted() const { return tasks > 0 ? (uint64_t)tasks : blocks(); } /* records */
+};
+
+/* A trace file being written: under a temporary name, which close() turns into `path`. */
+class File
+{
+  public:
+    explicit File(const std::string &path) : path_(path), temporary_(path + ".part")
+    {
+        compressed_ = path.size() > 4 && path.compare(path.size() - 4, 4, ".zst") == 0;
+#ifndef WAVETAIL_TRACE_ZSTD
+        if (compressed_) {
+            fail("built without zstd; define WAVETAIL_TRACE_ZSTD and link with -lzstd, or write .csv");
+            return;
+        }
+#else
+        zstd_ = compressed_ ? ZSTD_createCStream() : nullptr;
+        if (zstd_)
+            ZSTD_CCtx_setParameter(zstd_, ZSTD_c_checksumFlag, 1);
+#endif
+        file_ = std::fopen(temporary_.c_str(), "wb");
+        if (!file_)
+            fail("cannot be written; choose another folder");
+    }
+
+    File(const File &) = delete;
+    File &operator=(const File &) = delete;
+
+    ~File() { close(false); }
+
+    void device(const Device &device)
+    {
+        text("# wavetail-trace 1\n");
+        if (!device.name.empty())
+            text("# device = " + device.name + "\n");
+        if (device.major > 0)
+            text("# compute_capability = " + std::to_string(device.major) + "." + std::to_string(device.minor) + "\n");
+        number("sm_count", device.sm_count);
+        number("clock_khz", device.clock_khz);
+        number("globaltimer_step_ns", device.globaltimer_step_ns);
+        if (!device.driver.empty())
+            text("# driver = " + device.driver + "\n");
+    }
+
+    void launch(size_t number, const Launch &launch)
+    {
+        const std::string &kernel = launch.kernel.empty() ? launch.name : launch.kernel;
+        text("# launch " + std::to_string(number) + ": name=" + quoted(launch.name) + " kernel=" + quoted(kernel));
+        dimensions("grid", launch.grid);
+        dimensions("block", launch.block);
+        dimensions("cluster", launch.cluster);
+        if (launch.registers >= 0)
+            pair("regs", launch.registers);
+        pair("static_smem", launch.static_shared_bytes);
+        pair("dynamic_smem", launch.dynamic_shared_bytes);
+        if (launch.carveout_kb >= 0)
+            pair("carveout_kb", launch.carveout_kb);
+        pair("stream", launch.stream < 0 ? 0 : launch.stream);
+        pair("priority", launch.priority);
+        pair("cooperative", launch.cooperative);
+        if (launch.tasks > 0)
+            pair("tasks", launch.tasks);
+        if (!launch.work.empty())
+            text(" work=" + quoted(launch.work) + " work_seed=" + std::to_string(launch.work_seed));
+        if (launch.occupancy_blocks > 0)
+            pair("occupancy_api_blocks", launch.occupancy_blocks);
+        text("\n");
+    }
+
+    void header() { text("launch,block,sm,clock_start,clock_end,time_start_ns,time_end_ns,work,warp_slot\n"); }
+
+    /* One row for each written record. Returns how many were not written. */
+    size_t rows(size_t launch, const Record *records, size_t count)
+    {
+        size_t missing = 0;
+        char row[192];
+        for (const Record *r = records; r < records + count; r++) {
+            missing += !r->written();
+            if (!r->written())
+                continue;
+            std::snprintf(row, sizeof row, "%zu,%u,%u,%lld,%lld,%lld,%lld,%lld,%u\n", launch, (unsigned)r->block,
+                          (unsigned)r->sm, (long long)r->clock_start, (long long)r->clock_end,
+                          (long long)r->time_start_ns, (long long)r->time_end_ns, (long long)r->work,
+                          (unsigned)r->warp_slot);
+            text(row);
+        }
+        return missing;
+    }
+
+    void text(const std::string &piece)
+    {
+        buffer_ += piece;
+        if (buffer_.size() > (1 << 16))
+            flush(false);
+    }
+
+    /* With `keep`, the file appears under its name; without, nothing is left. False: not written, see error(). */
+    bool close(bool keep = true)
+    {
+        if (!file_)
+            return closed_well_;
+        if (keep)
+            flush(true);
+        if (std::fclose(file_) != 0)
+            fail("cannot be written completely; free some space");
+        file_ = nullptr;
+#ifdef WAVETAIL_TRACE_ZSTD
+        ZSTD_freeCStream(zstd_);
+#endif
+        closed_well_ = keep && error_.empty() && std::rename(temporary_.c_str(), path_.c_str()) == 0;
+        if (keep && !closed_well_)
+            fail("cannot be replaced; choose another name");
+        if (!closed_well_)
+            std::remove(temporary_.c_str());
+        return closed_well_;
+    }
+
+    const std::string &error() const { return error_; } /* "" = none */
+
+  private:
+    /* A value with spaces or quotes is quoted, inner quotes doubled. Line ends become spaces. */
+    static std::string quoted(const std::string &value)
+    {
+        std::string inner;
+        for (char c : value)
+            inner += c == '"' ? std::string("\"\"") : std::string(1, c == '\n' || c == '\r' ? ' ' : c);
+        return !value.empty() && value.find_first_of(" \t\"\n\r") == std::string::npos ? value : "\"" + inner + "\"";
+    }
+
+    void number(const char *key, long long value)
+    {
+        if (value > 0)
+            text(std::string("# ") + key + " = " + std::to_string(value) + "\n");
+    }
+
+    void pair(const char *key, long long value) { text(std::string(" ") + key + "=" + std::to_string(value)); }
+
+    void dimensions(const char *key, const unsigned value[3])
+    {
+        text(std::string(" ") + key + "=" + std::to_string(value[0]) + "," + std::to_string(value[1]) + "," +
+             std::to_string(value[2]));
+    }
+
+    void fail(const std::string &what)
+    {
+        if (error_.empty())
+            error_ = path_ + ": " + what;
+    }
+
+    void put(const void *data, size_t size)
+    {
+        if (std::fwrite(data, 1, size, file_) != size)
+            fail("cannot be written completely; free some space");
+    }
+
+    void flush(bool last)
+    {
+        if (file_ && !compressed_)
+            put(buffer_.data(), buffer_.size());
+#ifdef WAVETAIL_TRACE_ZSTD
+        if (file_ && compressed_)
+            compress(last);
+#endif
+        (void)last;
+        buffer_.clear();
+    }
+
+#ifdef WAVETAIL_TRACE_ZSTD
+    void compress(bool last)
+    {
+        ZSTD_inBuffer input = {buffer_.data(), buffer_.size(), 0};
+        std::vector<char> packed(1 << 16);
+        size_t left;
+        do {
+            ZSTD_outBuffer output = {packed.data(), packed.size(), 0};
+            left = ZSTD_compressStream2(zstd_, &output, &input, last ? ZSTD_e_end : ZSTD_e_continue);
+            put(packed.data(), output.pos);
+        } while (error_.empty() && (last ? left > 0 : input.pos < input.size));
+    }
+
+    ZSTD_CStream *zstd_ = nullptr;
+#endif
+    std::string path_, temporary_, buffer_, error_;
+    std::FILE *file_ = nullptr;
+    bool compressed_ = false, closed_well_ = false;
+};
+
+} // namespace wavetail
+
+#ifdef __CUDACC__
+#include <cuda_runtime.h>
+
+namespace wavetail
+{
+
+/* What a traced kernel gets as an argument. */
+struct Trace {
+    Record *records = nullptr;
+    unsigned capacity = 0; /* records of this launch; blocks (or tasks) from here on are not recorded */
+};
+
+struct Start {
+    long long clock, time_ns;
+};
+
+/* The order matters: the clock is the outermost reading at both ends. */
+__device__ __forceinline__ Start trace_begin()
+{
+    Start start;
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(start.clock)::"memory");
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start.time_ns)::"memory");
+    return start;
+}
+
+/* Linear index. A grid of more than 2^32 blocks is not recorded, so 32 bits do. */
+__device__ __forceinline__ unsigned trace_block()
+{
+    return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+}
+
+/* Special registers are slow to arrive. All are asked for before the timers and awaited after them, together;
+ * the order is kept because the reads are volatile. */
+struct Place {
+    unsigned sm, warp_slot, thread, block_x, block_y, block_z;
+};
+
+__device__ __forceinline__ Place trace_place()
+{
+    Place place;
+    unsigned y, z;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(place.thread));
+    asm volatile("mov.u32 %0, %%tid.y;" : "=r"(y));
+    asm volatile("mov.u32 %0, %%tid.z;" : "=r"(z));
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(place.block_x));
+    asm volatile("mov.u32 %0, %%ctaid.y;" : "=r"(place.block_y));
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(place.block_z));
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(place.sm));
+    asm volatile("mov.u32 %0, %%warpid;" : "=r"(place.warp_slot));
+    place.thread |= y | z;
+    return place;
+}
+
+/* `task` < 0: the record is the block's own. */
+__device__ __forceinline__ void trace_end(const Trace &trace, const Start &start, long long task, long long work)
+{
+    Start end;
+    Place place = trace_place();
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(end.time_ns)::"memory");
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(end.clock)::"memory");
+    unsigned block = place.block_x + gridDim.x * (place.block_y + gridDim.y * place.block_z);
+    unsigned index = task < 0 ? block : (unsigned)task;
+    if (place.thread != 0 || index >= trace.capacity)
+        return;
+    longlong2 *to = reinterpret_cast<longlong2 *>(trace.records + index);
+    to[0] = make_longlong2(start.clock, end.clock);
+    to[1] = make_longlong2(start.time_ns, end.time_ns);
+    to[2] = make_longlong2(work, (long long)(block | (unsigned long long)(place.sm | place.warp_slot << 16) << 32));
+}
+
+#define WT_TRACE_BEGIN(trace) const ::wavetail::Start wt_trace_start_ = ::wavetail::trace_begin()
+#define WT_TRACE_END(trace) ::wavetail::trace_end(trace, wt_trace_start_, -1, 0)
+/* The same with a number to keep in the column `work`, e.g. the block's loop count. */
+#define WT_TRACE_END_WORK(trace, work) ::wavetail::trace_end(trace, wt_trace_start_, -1, work)
+/* In a persistent kernel's loop: the record is that of the task; `task` from 0 and below launch.tasks. */
+#define WT_TRACE_END_TASK(trace, task) ::wavetail::trace_end(trace, wt_trace_start_, task, task)
+
+/* Gives launches their records and writes the file. Not for use from several threads at once. After a CUDA
+ * error, or without room, kernels still run: their Trace then records nothing, and write() says so. */
+class Tracer
+{
+  public:
+    /* Takes capacity × 48 bytes of the current device's memory. */
+    explicit Tracer(size_t capacity = 1 << 20) : capacity_(capacity)
+    {
+        check(cudaGetDevice(&number_), "cudaGetDevice");
+        check(cudaMalloc(&records_, capacity * sizeof(Record)), "cudaMalloc");
+        reset();
+        describe_device();
+    }
+
+    Tracer(const Tracer &) = delete;
+    Tracer &operator=(const Tracer &) = delete;
+
+    ~Tracer() { cudaFree(records_); }
+
+    /* Call right before kernel<<<grid, block, dynamic_shared_bytes, stream>>>(…), with the same values. */
+    template <typename Kernel>
+    Trace launch(const char *name, Kernel *kernel, dim3 grid, dim3 block, size_t dynamic_shared_bytes = 0,
+                 cudaStream_t stream = 0)
+    {
+        Launch launch;
+        launch.name = name;
+        shape(&launch, grid, block, dynamic_shared_bytes);
+        check(cudaStreamGetPriority(stream, &launch.priority), "cudaStreamGetPriority");
+        return reserve(launch, (const void *)kernel, stream);
+    }
+
+#if CUDART_VERSION >= 12000
+    /* The same for cudaLaunchKernelEx: cluster, priority, cooperative and carve-out come from the attributes. */
+    template <typename Kernel> Trace launch(const char *name, Kernel *kernel, const cudaLaunchConfig_t &config)
+    {
+        Launch launch;
+        launch.name = name;
+        return add(launch, (const void *)kernel, config);
+    }
+
+    /* The same with what the caller fills in himself: name, kernel, work, work_seed, tasks, stream, carveout_kb. */
+    Trace add(Launch launch, const void *kernel, const cudaLaunchConfig_t &config)
+    {
+        shape(&launch, config.gridDim, config.blockDim, config.dynamicSmemBytes);
+        check(cudaStreamGetPriority(config.stream, &launch.priority), "cudaStreamGetPriority");
+        for (unsigned i = 0; i < config.numAttrs; i++)
+            attribute(&launch, config.attrs[i]);
+        return reserve(launch, kernel, config.stream);
+    }
+#endif
+
+    /* Waits for the device and writes all launches since the last reset(). Says on stderr what is missing. */
+    bool write(const std::string &path)
+    {
+        File file(path);
+        std::vector<Record> records(used_);
+        check(cudaDeviceSynchronize(), "a kernel or cudaDeviceSynchronize");
+        check(cudaMemcpy(records.data(), records_, used_ * sizeof(Record), cudaMemcpyDeviceToHost), "cudaMemcpy");
+        if (!error_.empty()) {
+            std::fprintf(stderr, "%s: not written: %s\n", path.c_str(), error_.c_str());
+            return false;
+        }
+        file.device(device_);
+        for (size_t i = 0; i < launches_.size(); i++)
+            file.launch(i, launches_[i]);
+        file.header();
+        for (size_t i = 0; i < launches_.size(); i++)
+            write_rows(&file, path, i, records.data());
+        if (file.close())
+            return true;
+        std::fprintf(stderr, "%s\n", file.error().c_str());
+        return false;
+    }
+
+    /* Forgets all launches and waits for them; the device's memory is used again. */
+    void reset()
+    {
+        launches_.clear();
+        first_.clear();
+        streams_.clear();
+        used_ = 0;
+        check(cudaDeviceSynchronize(), "a kernel or cudaDeviceSynchronize");
+        check(cudaMemset(records_, 0xff, capacity_ * sizeof(Record)), "cudaMemset");
+        check(cudaDeviceSynchronize(), "cudaMemset");
+    }
+
+    /* Blocks or tasks for which there was no room since the last reset(). */
+    uint64_t overflow() const
+    {
+        uint64_t wanted = 0;
+        for (const Launch &launch : launches_)
+            wanted += launch.wanted();
+        return wanted - used_;
+    }
+
+    Device &device() { return device_; }
+    const std::string &error() const { return error_; } /* the first CUDA error; "" = none */
+
+  private:
+    Trace reserve(Launch launch, const void *kernel, cudaStream_t stream)
+    {
+        from_runtime(&launch, kernel);
+        if (launch.stream < 0)
+            launch.stream = stream_number(stream);
+        uint64_t room = capacity_ - used_, wanted = launch.wanted();
+        Trace trace;
+        trace.capacity = (unsigned)(wanted < room ? wanted : room);
+        trace.records = records_ + used_;
+        if (!error_.empty() || launch.blocks() > 0xffffffffu)
+            trace.capacity = 0;
+        first_.push_back(used_);
+        used_ += trace.capacity;
+        launches_.push_back(launch);
+        return trace;
+    }
+
+    static void shape(Launch *launch, dim3 grid, dim3 block, size_t dynamic_shared_bytes)
+    {
+        const unsigned sizes[6] = {grid.x, grid.y, grid.z, block.x, block.y, block.z};
+        for (int i = 0; i < 3; i++) {
+            launch->grid[i] = sizes[i];
+            launch->block[i] = sizes[3 + i];
+        }
+        launch->dynamic_shared_bytes = (int)dynamic_shared_bytes;
+    }
+
+    void check(cudaError_t error, const char *what)
+    {
+        if (error != cudaSuccess && error_.empty())
+            error_ = std::string(what) + ": " + cudaGetErrorString(error);
+    }
+
+    int attribute_of(cudaDeviceAttr which)
+    {
+        int value = 0;
+        check(cudaDeviceGetAttribute(&value, which, number_), "cudaDeviceGetAttribute");
+        return value;
+    }
+
+    void describe_device()
+    {
+        cudaDeviceProp properties;
+        int driver = 0;
+        check(cudaGetDeviceProperties(&properties, number_), "cudaGetDeviceProperties");
+        check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+        if (!error_.empty())
+            return;
+        device_.name = properties.name;
+        device_.major = properties.major;
+        device_.minor = properties.minor;
+        device_.sm_count = properties.multiProcessorCount;
+        device_.clock_khz = attribute_of(cudaDevAttrClockRate);
+        device_.driver = "CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
+    }
+
+    /* The runtime picks the configuration from a percentage of the SM's largest. */
+    int carveout_kb(int percent)
+    {
+        return percent * (attribute_of(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 1024) / 100;
+    }
+
+    void from_runtime(Launch *launch, const void *kernel)
+    {
+        cudaFuncAttributes attributes = {};
+        int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
+        check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&launch->occupancy_blocks, kernel, threads,
+                                                            (size_t)launch->dynamic_shared_bytes),
+              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+        launch->registers = attributes.numRegs;
+        launch->static_shared_bytes = (int)attributes.sharedSizeBytes;
+        if (launch->carveout_kb < 0 && attributes.preferredShmemCarveout >= 0)
+            launch->carveout_kb = carveout_kb(attributes.preferredShmemCarveout);
+#if CUDART_VERSION >= 12000
+        const int required[3] = {attributes.requiredClusterWidth, attributes.requiredClusterHeight,
+                                 attributes.requiredClusterDepth};
+        for (int i = 0; i < 3; i++)
+            if (required[i] > 0)
+                launch->cluster[i] = (unsigned)required[i];
+#endif
+    }
+
+#if CUDART_VERSION >= 12000
+    void attribute(Launch *launch, const cudaLaunchAttribute &attribute)
+    {
+        const cudaLaunchAttributeValue &value = attribute.val;
+        if (attribute.id == cudaLaunchAttributeClusterDimension) {
+            launch->cluster[0] = value.clusterDim.x;
+            launch->cluster[1] = value.clusterDim.y;
+            launch->cluster[2] = value.clusterDim.z;
+        } else if (attribute.id == cudaLaunchAttributeCooperative) {
+            launch->cooperative = value.cooperative != 0;
+        } else if (attribute.id == cudaLaunchAttributePriority) {
+            launch->priority = value.priority;
+        }
+#if CUDART_VERSION >= 12050
+        if (attribute.id == cudaLaunchAttributePreferredSharedMemoryCarveout && launch->carveout_kb < 0)
+            launch->carveout_kb = carveout_kb((int)value.sharedMemCarveout);
+#endif
+    }
+#endif
+
+    int stream_number(cudaStream_t stream)
+    {
+        for (size_t i = 0; i < streams_.size(); i++)
+            if (streams_[i] == stream)
+                return (int)i;
+        streams_.push_back(stream);
+        return (int)streams_.size() - 1;
+    }
+
+    void write_rows(File *file, const std::string &path, size_t i, const Record *records)
+    {
+        size_t end = i + 1 < first_.size() ? first_[i + 1] : used_, room = end - first_[i];
+        size_t silent = file->rows(i, records + first_[i], room);
+        uint64_t wanted = launches_[i].wanted();
+        if (wanted > room)
+            std::fprintf(stderr, "%s: launch %zu (%s): no room for %llu of %llu; give Tracer a larger capacity\n",
+                         path.c_str(), i, launches_[i].name.c_str(), (unsigned long long)(wanted - room),
+                         (unsigned long long)wanted);
+        if (silent > 0)
+            std::fprintf(stderr, "%s: launch %zu (%s): %zu blocks never reached WT_TRACE_END in thread (0,0,0)\n",
+                         path.c_str(), i, launches_[i].name.c_str(), silent);
+    }
+
+    Record *records_ = nullptr;
+    size_t capacity_, used_ = 0;
+    int number_ = 0;
+    Device device_;
+    std::vector<Launch> launches_;
+    std::vector<size_t> first_; /* record of each launch */
+    std::vector<cudaStream_t> streams_;
+    std::string error_;
+};
+
+} // namespace wavetail
+#endif
+#endif
