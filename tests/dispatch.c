@@ -150,6 +150,35 @@ START_TEST(a_slot_is_refilled_on_its_own_sm)
 }
 END_TEST
 
+/* Everything ends at 1000, so that at 1300 all have room: visits go on where the first wave's rotation was. */
+static void check_rotation(const char *topology, int slots, struct start start, struct grid grid, const int *sms)
+{
+    struct wt_gpu *gpu = gpu_of(slots, topology, "visit_cycles = 10; release_cycles = 300; extra_first_gap = 2;"
+                                                 "extra_gap = 2;");
+    struct wt_block_run *runs = simulated(gpu, &start, &grid, 1);
+    assert_sms(runs, grid.blocks, sms);
+    for (uint64_t i = grid.blocks / 2; i < grid.blocks; i++)
+        ck_assert_uint_eq(runs[i].start, (1300 + 10 * (i - grid.blocks / 2)) * WT_CYCLE);
+    free(runs);
+    wt_gpu_free(gpu);
+}
+
+START_TEST(refills_go_on_in_the_rotation)
+{
+    struct start start = {.first_group = 2, .first_extra_sm = -1};
+    check_rotation(FOUR_APART, 1, start, GRID(8, 1000, 990, 980, 970, 9000), (int[]){2, 3, 0, 1, 2, 3, 0, 1});
+}
+END_TEST
+
+/* SM 3 is the extra group, due after 2 visits to others: 3 0 1 3 2 0 1 2, for the first wave and for the refills. */
+START_TEST(refills_keep_the_extra_groups_cadence)
+{
+    check_rotation("sm_count = 4; sms_per_tpc = 1; groups = ([0], [1], [2], [3]); extra_group = 3;", 2, from_anew,
+                   GRID(16, 1000, 990, 980, 970, 960, 950, 940, 930, 9000),
+                   (int[]){3, 0, 1, 3, 2, 0, 1, 2, 3, 0, 1, 3, 2, 0, 1, 2});
+}
+END_TEST
+
 /* A block ends when its cost says, but its slot is not free before launch_cycles + drain_cycles = 100 after its
  * start. */
 START_TEST(a_slot_is_not_free_before_all_warps_are_gone)
@@ -242,6 +271,14 @@ START_TEST(reports_wait_for_launches_after_their_end)
 {
     CHECK(1, "sm_count = 3; sms_per_tpc = 1; groups = ([0], [1], [2]); gpcs = ([0, 1, 2]);",
           "visit_cycles = 100; release_cycles = 50; report_hold_cycles = 201;", GRID(4, 10, 9000), 0, 100, 200, 401);
+}
+END_TEST
+
+/* Both blocks leave at 0; the one for the distant TPC starts last, at 40, and only 200 later its GPC's reports go. */
+START_TEST(reports_wait_for_what_starts_last)
+{
+    CHECK(1, TWO_AT_ONCE, "release_cycles = 50; report_hold_cycles = 200; launch_offset_cycles = [40, 0];",
+          GRID(3, 9000, 10, 9000), 40, 0, 240);
 }
 END_TEST
 
@@ -378,6 +415,8 @@ Suite *dispatch_suite(void)
     tcase_add_test(tcase, a_slot_is_refilled_after_the_release_latency);
     tcase_add_test(tcase, distant_tpcs_are_refilled_later);
     tcase_add_test(tcase, a_slot_is_refilled_on_its_own_sm);
+    tcase_add_test(tcase, refills_go_on_in_the_rotation);
+    tcase_add_test(tcase, refills_keep_the_extra_groups_cadence);
     tcase_add_test(tcase, a_slot_is_not_free_before_all_warps_are_gone);
     tcase_add_test(tcase, blocks_of_one_gpc_are_replaced_one_by_one);
     tcase_add_test(tcase, a_port_is_busy_for_report_cycles);
@@ -386,6 +425,7 @@ Suite *dispatch_suite(void)
     tcase_add_test(tcase, reports_go_in_the_order_of_the_ends);
     tcase_add_test(tcase, reports_wait_for_the_first_wave_of_their_gpc);
     tcase_add_test(tcase, reports_wait_for_launches_after_their_end);
+    tcase_add_test(tcase, reports_wait_for_what_starts_last);
     tcase_add_test(tcase, reports_do_not_wait_for_other_gpcs);
     tcase_add_test(tcase, replacements_hold_nothing_up);
     tcase_add_test(tcase, kernels_are_a_gap_apart);

@@ -305,16 +305,15 @@ START_TEST(up_to_132_blocks_have_an_sm_each)
 END_TEST
 
 /* A grid that reaches only some groups leaves the rotation where it was: 8 blocks to the extra group, 5 to groups 0 to
- * 4, of which group 3, where it began, is the first; the 13 of the next grid go the same way, but that the extra group's
- * other half comes first. */
+ * 4. The 16 blocks of the next grid go on from group 6, where it began, after the extra group's other half. */
 START_TEST(small_grids_do_not_move_the_rotation)
 {
     struct wt_gpu *gpu = gpu_named("h200");
-    struct start start = {.first_group = 3, .first_extra_sm = -1};
-    struct grid grids[] = {{.blocks = 13, .cycles = {9000}}, {.blocks = 13, .cycles = {9000}}};
+    struct start start = {.first_group = 6, .first_extra_sm = -1};
+    struct grid grids[] = {{.blocks = 13, .cycles = {9000}}, {.blocks = 16, .cycles = {9000}}};
     struct wt_block_run *runs = simulated(gpu, &start, grids, 2);
-    assert_sms(runs, 13, (int[]){124, 125, 126, 127, 128, 129, 130, 131, 6, 8, 0, 2, 4});
-    assert_sms(runs + 13, 13, (int[]){128, 129, 130, 131, 124, 125, 126, 127, 6, 8, 0, 2, 4});
+    assert_sms(runs, 13, (int[]){124, 125, 126, 127, 128, 129, 130, 131, 0, 2, 4, 6, 8});
+    assert_sms(runs + 13, 16, (int[]){128, 129, 130, 131, 124, 125, 126, 127, 12, 14, 0, 2, 4, 6, 8, 10});
     free(runs);
     wt_gpu_free(gpu);
 }

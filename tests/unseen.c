@@ -69,27 +69,47 @@ START_TEST(releases_soon_after_another_end_do_not_count)
 }
 END_TEST
 
-/* SM 16 is in SM 0's GPC. A first-wave block that starts there when SM 0's first block ends holds up that report; one
- * that starts well before does not. */
-static size_t samples_beside(const struct wt_gpu *gpu, int start)
-{
-    struct wt_timeline *timeline = rounds_of_blocks(gpu, 1, 30, 60, 0);
-    struct wt_block_run late = {.sm = 16, .start = wt_from_cycles(start), .end = wt_from_cycles(1e6)};
-    wt_timeline_add(timeline, &late);
-    size_t samples = wt_unseen_time(timeline, 0, 1, gpu).samples;
-    wt_timeline_free(timeline);
-    return samples;
-}
-
-START_TEST(releases_held_up_by_the_first_wave_do_not_count)
+/* SM 16 is in SM 0's GPC. `count` first-wave blocks from `start` to `end` there beside SM 0's 30 blocks, the first of
+ * which ends at 1000 + DURATION. */
+static size_t samples_beside(int count, int start, int end)
 {
     struct wt_gpu *gpu;
     struct wt_error err = {0};
     ck_assert_msg(wt_gpu_load("h200", &gpu, &err) == WT_OK, "%s", err.text);
-    int end = 1000 + DURATION, hold = (int)gpu->rates.report_hold_cycles;
-    ck_assert_uint_eq(samples_beside(gpu, end - hold - 1), 29);
-    ck_assert_uint_eq(samples_beside(gpu, end - hold + 1), 28);
+    struct wt_timeline *timeline = rounds_of_blocks(gpu, 1, 30, 60, 0);
+    struct wt_block_run run = {.sm = 16, .start = wt_from_cycles(start), .end = wt_from_cycles(end)};
+    for (int i = 0; i < count; i++)
+        wt_timeline_add(timeline, &run);
+    size_t samples = wt_unseen_time(timeline, 0, 1, gpu).samples;
+    wt_timeline_free(timeline);
     wt_gpu_free(gpu);
+    return samples;
+}
+
+static int hold_cycles(void)
+{
+    struct wt_gpu *gpu;
+    struct wt_error err = {0};
+    ck_assert_msg(wt_gpu_load("h200", &gpu, &err) == WT_OK, "%s", err.text);
+    int cycles = (int)gpu->rates.report_hold_cycles;
+    wt_gpu_free(gpu);
+    return cycles;
+}
+
+/* A launch less than report_hold_cycles before the end holds the report up. */
+START_TEST(releases_held_up_by_the_first_wave_do_not_count)
+{
+    ck_assert_uint_eq(samples_beside(1, 1000 + DURATION - hold_cycles() - 1, 1000000), 29);
+    ck_assert_uint_eq(samples_beside(1, 1000 + DURATION - hold_cycles() + 1, 1000000), 28);
+}
+END_TEST
+
+/* Reports that wait go through the port one by one, 9.58 cycles each: 450 cycles later 2 are through for certain, of 60
+ * the last is not. */
+START_TEST(releases_behind_a_backlog_do_not_count)
+{
+    ck_assert_uint_eq(samples_beside(2, 500, 1000 + DURATION - 450), 29);
+    ck_assert_uint_eq(samples_beside(60, 500, 1000 + DURATION - 450), 28);
 }
 END_TEST
 
@@ -100,6 +120,7 @@ Suite *unseen_suite(void)
     tcase_add_loop_test(tcase, the_time_beyond_the_reads_is_found, 0, 4);
     tcase_add_test(tcase, a_few_quiet_releases_are_needed);
     tcase_add_test(tcase, releases_soon_after_another_end_do_not_count);
+    tcase_add_test(tcase, releases_behind_a_backlog_do_not_count);
     tcase_add_test(tcase, releases_held_up_by_the_first_wave_do_not_count);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -9,7 +9,8 @@
  * start. Its report reaches the distributor release_cycles - launch_latency_cycles later (plus its TPC's report
  * offset) and only then is its room known to be free. The SMs of a GPC (clock domain) report through one port, one
  * block each rates.report_cycles, in the order in which they ended; while first-wave launches go through that port,
- * reports wait (rates.report_hold_cycles). A freed slot is thus refilled on its own SM.
+ * reports wait: until rates.report_hold_cycles after launch_latency_cycles before the last of their starts. A freed slot
+ * is thus refilled on its own SM.
  *
  * Kernels run one after another, as in one stream, rates.kernel_gap_cycles apart. */
 #ifndef WT_DISPATCH_SIMULATE_H

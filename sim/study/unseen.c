@@ -4,7 +4,7 @@
 
 #include "core/mem.h"
 
-/* After so long without an end the GPC's port has no report waiting, forty take that long on an H200. */
+/* So long after the GPC's port could have been through with all reports, it has none waiting. */
 static const double QUIET_CYCLES = 400;
 
 /* Even a quiet release waits for its group's turn, 0 to 28 cycles on an H200, so the lower quartile lies this much
