@@ -25,9 +25,6 @@ struct common {
     bool seed_given;
 };
 
-/* Option keys that several subcommands share. */
-enum { KEY_UNSEEN = 0x1101 };
-
 extern const struct argp common_argp;
 
 /* Parses; returns WT_BAD_USAGE after argp printed its message. `--help` prints and exits 0. */
@@ -36,8 +33,5 @@ enum wt_code parse_arguments(const struct argp *argp, int argc, char **argv, voi
 /* For option parsers: "123" → 123 within [low, high], else argp_error naming the option. */
 long long parse_integer(struct argp_state *state, const char *option, const char *text, long long low,
                         long long high);
-
-/* For --unseen: "auto" → NaN, else cycles. */
-double parse_unseen(struct argp_state *state, const char *text);
 
 #endif

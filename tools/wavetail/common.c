@@ -1,9 +1,7 @@
 #include "command.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { KEY_JSON = 0x1001, KEY_SEED, KEY_QUIET };
 
@@ -56,11 +54,4 @@ long long parse_integer(struct argp_state *state, const char *option, const char
     if (errno || end == text || *end || value < low || value > high)
         argp_error(state, "--%s: '%s' is not a whole number from %lld to %lld", option, text, low, high);
     return value;
-}
-
-double parse_unseen(struct argp_state *state, const char *text)
-{
-    if (!strcmp(text, "auto"))
-        return NAN;
-    return (double)parse_integer(state, "unseen", text, -100000, 1000000000);
 }

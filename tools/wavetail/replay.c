@@ -1,18 +1,17 @@
 #include "command.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "outputs.h"
+#include "replaying.h"
 #include "study/replay.h"
 
 struct arguments {
     struct common common;
     struct outputs outputs;
-    const char *placement;
-    double unseen; /* cycles; NaN: auto */
+    struct replaying replaying;
     const char *trace;
 };
 
@@ -20,12 +19,6 @@ static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
-    case 'p':
-        arguments->placement = text;
-        return 0;
-    case KEY_UNSEEN:
-        arguments->unseen = parse_unseen(state, text);
-        return 0;
     case ARGP_KEY_ARG:
         if (arguments->trace)
             argp_error(state, "one trace at a time: '%s' or '%s'; `wavetail validate` takes many", arguments->trace,
@@ -36,26 +29,22 @@ static error_t parse(int key, char *text, struct argp_state *state)
         argp_error(state, "which trace?");
         return 0;
     case ARGP_KEY_INIT:
-        arguments->unseen = NAN;
-        state->child_inputs[0] = &arguments->common;
-        state->child_inputs[1] = &arguments->outputs;
+        state->child_inputs[0] = &arguments->replaying;
+        state->child_inputs[1] = &arguments->common;
+        state->child_inputs[2] = &arguments->outputs;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-static const struct argp_option options[] = {
-    {"policy", 'p', "NAME", 0, "placement policy instead of the GPU's; `wavetail run --policies` lists them", 0},
-    {"unseen", KEY_UNSEEN, "CYCLES|auto", 0,
-     "what a block stays on its SM beyond its clock reads; auto (the default): as the trace's own releases tell", 0},
+static const struct argp_child children[] = {
+    {&replaying_argp, 0, NULL, 0},
+    {&common_argp, 0, "Common options:", 1},
+    {&outputs_argp, 0, "Files to write:", 2},
     {0}};
 
-static const struct argp_child children[] = {
-    {&common_argp, 0, "Common options:", 1}, {&outputs_argp, 0, "Files to write:", 2}, {0}};
-
 static const struct argp argp = {
-    .options = options,
     .parser = parse,
     .args_doc = "TRACE",
     .doc = "Takes each block's measured duration, simulates the dispatch, and compares with the measured starts.\v"
@@ -156,7 +145,7 @@ static enum wt_code run(int argc, char **argv, struct wt_error *err)
 {
     struct arguments arguments = {0};
     WT_TRY(parse_arguments(&argp, argc, argv, &arguments));
-    struct wt_replay_setup setup = {arguments.common.gpu, arguments.placement, arguments.common.seed, arguments.unseen};
+    struct wt_replay_setup setup = replaying_setup(&arguments.replaying, &arguments.common);
     struct wt_replay *replay;
     WT_TRY(wt_replay_trace(arguments.trace, &setup, &replay, err));
     enum wt_code code = outputs_write(&arguments.outputs, replay->predicted, replay->measured, err);

@@ -7,12 +7,12 @@
 
 #include "core/mem.h"
 #include "progress.h"
+#include "replaying.h"
 #include "study/validate.h"
 
 struct arguments {
     struct common common;
-    const char *placement;
-    double unseen; /* cycles; NaN: auto */
+    struct replaying replaying;
     const char **traces;
     size_t count, capacity;
 };
@@ -21,12 +21,6 @@ static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
-    case 'p':
-        arguments->placement = text;
-        return 0;
-    case KEY_UNSEEN:
-        arguments->unseen = parse_unseen(state, text);
-        return 0;
     case ARGP_KEY_ARG:
         arguments->traces = wt_grow(arguments->traces, &arguments->capacity, arguments->count + 1, sizeof(char *));
         arguments->traces[arguments->count++] = text;
@@ -35,24 +29,18 @@ static error_t parse(int key, char *text, struct argp_state *state)
         argp_error(state, "which traces?");
         return 0;
     case ARGP_KEY_INIT:
-        arguments->unseen = NAN;
-        state->child_inputs[0] = &arguments->common;
+        state->child_inputs[0] = &arguments->replaying;
+        state->child_inputs[1] = &arguments->common;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-static const struct argp_option options[] = {
-    {"policy", 'p', "NAME", 0, "placement policy instead of the GPU's; `wavetail run --policies` lists them", 0},
-    {"unseen", KEY_UNSEEN, "CYCLES|auto", 0,
-     "what a block stays on its SM beyond its clock reads; auto (the default): as the trace's own releases tell", 0},
-    {0}};
-
-static const struct argp_child children[] = {{&common_argp, 0, "Common options:", 1}, {0}};
+static const struct argp_child children[] = {
+    {&replaying_argp, 0, NULL, 0}, {&common_argp, 0, "Common options:", 1}, {0}};
 
 static const struct argp argp = {
-    .options = options,
     .parser = parse,
     .args_doc = "TRACE...",
     .doc = "Replays each trace and prints a table of errors, one row per trace, and the medians.\v"
@@ -211,7 +199,7 @@ static enum wt_code run(int argc, char **argv, struct wt_error *err)
 {
     struct arguments arguments = {0};
     WT_TRY(parse_arguments(&argp, argc, argv, &arguments));
-    struct wt_replay_setup setup = {arguments.common.gpu, arguments.placement, arguments.common.seed, arguments.unseen};
+    struct wt_replay_setup setup = replaying_setup(&arguments.replaying, &arguments.common);
     enum wt_code code = check_setup(&setup, err);
     if (code == WT_OK)
         code = validate(&arguments, &setup, err);
