@@ -29,6 +29,7 @@ static Suite *(*const suites[])(void) = {
     topology_suite,
     unseen_suite,
     capture_suite,
+    calibrate_suite,
 };
 
 int main(void)

@@ -13,6 +13,7 @@ extern const struct command validate_command;
 extern const struct command topology_command;
 extern const struct command export_command;
 extern const struct command occupancy_command;
+extern const struct command calibrate_command;
 
 static const struct command *const commands[] = {
     &gpus_command,
@@ -20,6 +21,7 @@ static const struct command *const commands[] = {
     &replay_command,
     &validate_command,
     &topology_command,
+    &calibrate_command,
     &export_command,
     &occupancy_command,
 };
