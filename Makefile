@@ -46,14 +46,14 @@ LIB := $(B)/libwavetail.a
 WAVETAIL := $(B)/wavetail
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup check check-opt bench demo gpu fuzz install clean FORCE
+.PHONY: all help setup check check-opt bench demo calibrate-h200 gpu fuzz install clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY: $(BENCH_OBJ)
 
 all: $(LIB) $(WAVETAIL) gpu ## build the library, the command and, where nvcc is, gpu_ref
 
 help: ## show this list
-	@awk -F':.*## ' '/^[a-z_-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F':.*## ' '/^[a-z0-9_-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo "Options: CONF=release|debug|asan|ubsan  V=1 (show commands)  PREFIX=/usr/local  -j N"
 
 setup: ## install what the build needs (Debian packages)
@@ -144,6 +144,11 @@ demo: $(WAVETAIL) ## replay a captured trace; the pictures and the summary go to
 	  > build/demo/summary.txt
 	$(Q)cat build/demo/summary.txt
 	@echo "The SMs' timeline and its tail: build/demo/timeline.svg, build/demo/timeline.png"
+
+CALIBRATION_TRACES := $(addprefix traces/h200/,$(shell cat traces/h200/fit.txt))
+
+calibrate-h200: $(WAVETAIL) ## write configs/gpus/h200.cfg anew from the traces that traces/h200/fit.txt names
+	$(Q)$(WAVETAIL) calibrate --base _h200-base -o configs/gpus/h200.cfg $(CALIBRATION_TRACES)
 
 # gpu_ref: CUDA for every compute capability that this nvcc knows, 7.5 to 12.0. The capture program's files without
 # CUDA are C++ of their own, so that they are tested where there is no nvcc.
