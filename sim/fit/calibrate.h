@@ -20,8 +20,8 @@ struct wt_calibration {
     struct wt_evidence evidence;
     struct wt_arrangement arrangement;
     char *base;            /* as it stands in the config: a name, or an absolute path; owned */
-    struct wt_gpu *base_gpu;
-    struct wt_gpu *gpu;    /* the base with the arrangement found */
+    struct wt_gpu *base_gpu; /* owned */
+    struct wt_gpu *gpu;    /* the base with the arrangement found; owned */
     struct wt_gpu fitted;  /* the same with the rates found; borrows everything */
     struct wt_fitted *rates; /* in order of wt_estimators; owned */
     size_t rate_count;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
+#include "core/quantile.h"
 
 /* Quartiles of a normal distribution lie this many standard deviations apart. */
 static const double QUARTILES_APART = 1.349;
@@ -20,16 +21,10 @@ void wt_sample_free(struct wt_sample *sample)
     *sample = (struct wt_sample){0};
 }
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 void wt_sample_sort(struct wt_sample *sample)
 {
     if (sample->count > 0)
-        qsort(sample->values, sample->count, sizeof *sample->values, by_value);
+        wt_sort_numbers(sample->values, sample->count);
 }
 
 double wt_sample_quantile(const struct wt_sample *sorted, double part)

@@ -251,13 +251,19 @@ static void put_topology(const struct wt_calibration *c, FILE *stream)
     fputs("};\n", stream);
 }
 
-void wt_calibration_print_arrangement(const struct wt_calibration *c, FILE *stream)
+/* Leaves the rates open. */
+static void put_arrangement(const struct wt_calibration *c, FILE *stream)
 {
     put_head(c, stream);
     put_clock(c, stream);
     put_topology(c, stream);
     fputs("rates = {\n", stream);
     put_gaps(c, stream);
+}
+
+void wt_calibration_print_arrangement(const struct wt_calibration *c, FILE *stream)
+{
+    put_arrangement(c, stream);
     fputs("};\n", stream);
 }
 
@@ -364,11 +370,7 @@ void wt_calibration_print(const struct wt_calibration *c, FILE *stream)
                         "(physical).");
     print_kept(c, stream);
     print_dissent(c, stream);
-    put_head(c, stream);
-    put_clock(c, stream);
-    put_topology(c, stream);
-    fputs("rates = {\n", stream);
-    put_gaps(c, stream);
+    put_arrangement(c, stream);
     for (size_t i = 0; i < c->rate_count; i++)
         if (c->rates[i].told)
             put_rate(c, &c->rates[i], stream);

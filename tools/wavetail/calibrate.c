@@ -66,14 +66,14 @@ static const struct argp argp = {
 
 static void print_summary(const struct wt_calibration *c)
 {
-    printf("%zu traces of %s\n", c->evidence.trace_count, c->fitted.name);
+    printf("%zu %s of %s\n", c->evidence.trace_count, c->evidence.trace_count == 1 ? "trace" : "traces", c->fitted.name);
     for (int q = 0; q < WT_QUESTIONS; q++) {
         size_t agree = 0, otherwise = 0;
         for (size_t i = 0; i < c->evidence.trace_count; i++) {
             agree += c->arrangement.votes[q].agrees[i];
             otherwise += c->arrangement.votes[q].dissents[i];
         }
-        printf("%-22s %zu traces agree, %zu say otherwise%s\n", wt_question_name((enum wt_question)q), agree, otherwise,
+        printf("%-22s agreeing traces %zu, dissenting %zu%s\n", wt_question_name((enum wt_question)q), agree, otherwise,
                agree ? "" : "; kept from the base");
     }
     for (size_t i = 0; i < c->rate_count; i++) {
