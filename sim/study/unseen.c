@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
+#include "fit/estimate.h"
 
 /* So long after the GPC's port could have been through with all reports, it has none waiting. */
 static const double QUIET_CYCLES = 400;
@@ -57,15 +58,6 @@ static struct moments collect(const struct wt_timeline *measured, size_t launch,
     return moments;
 }
 
-static double unloaded_release(const struct wt_gpu *gpu, int sm)
-{
-    const struct wt_rates *rates = &gpu->rates;
-    int tpc = gpu->topology.tpc_of_sm[sm];
-    double launch = rates->launch_offset_cycles.count ? rates->launch_offset_cycles.values[tpc] : 0;
-    double report = rates->report_offset_cycles.count ? rates->report_offset_cycles.values[tpc] : 0;
-    return rates->release_cycles + launch + report;
-}
-
 /* next[sm]: the SM's starts not yet paired, as a range of `starts`, which is by SM and time. */
 struct range {
     size_t next, end;
@@ -117,7 +109,7 @@ static size_t pair_off(const struct moments *ends, const struct moments *starts,
             continue;
         wt_time start = starts->list[ranges[sm].next++].time;
         if (quiet && start > end)
-            excess[count++] = wt_to_cycles(start - end) - unloaded_release(gpu, sm);
+            excess[count++] = wt_to_cycles(start - end) - wt_unloaded_release(gpu, sm);
     }
     free(ranges);
     return count;
