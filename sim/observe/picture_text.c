@@ -129,7 +129,8 @@ static void describe_error(char *text, const struct wt_picture_side *sides)
     double measured = (double)wt_metrics_makespan(&sides[0].metrics->whole);
     double predicted = (double)wt_metrics_makespan(&sides[1].metrics->whole);
     double error = measured > 0 ? (predicted - measured) / measured : 0;
-    add(text, "error of the predicted makespan %s%.2f %%", error <= -0.00005 ? "−" : error >= 0.00005 ? "+" : "", 100 * fabs(error));
+    const char *sign = error <= -0.00005 ? "−" : error >= 0.00005 ? "+" : ""; /* none for what rounds to 0 */
+    add(text, "error of the predicted makespan %s%.2f %%", sign, 100 * fabs(error));
 }
 
 static void caption_of(char *text, const struct wt_picture_side *side)
