@@ -5,7 +5,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-for workload in "$root"/tests/every-distribution.cfg "$root"/configs/workloads/small-kernels.cfg; do
+for workload in "$root"/tests/data/every-distribution.cfg "$root"/configs/workloads/small-kernels.cfg; do
     name=$(basename "$workload" .cfg)
     for build in "$1" "$2"; do
         "$build" run "$workload" --quiet --json --blocks "$scratch/blocks" >"$scratch/json"
