@@ -307,7 +307,7 @@ static void run_kernel(struct engine *e, size_t index)
 
 static wt_time offset_of(const struct wt_numbers *offsets, int tpc)
 {
-    return offsets->count ? wt_from_cycles(offsets->values[tpc]) : 0;
+    return wt_from_cycles(wt_of_tpc(offsets, tpc));
 }
 
 static void set_up_launchers(struct engine *e)

@@ -49,7 +49,4 @@ extern const struct wt_estimator *const wt_estimators[];
 /* The rate that the estimator is about, in `rates`. */
 void *wt_rate_of(const struct wt_estimator *estimator, struct wt_rates *rates);
 
-/* From the end of a block on `sm` to its replacement's start with nothing else waiting, by the GPU's rates. Cycles. */
-double wt_unloaded_release(const struct wt_gpu *gpu, int sm);
-
 #endif

@@ -38,19 +38,11 @@ static int by_name(const void *left, const void *right)
 
 static enum wt_code refuse_kinds(const struct wt_trace *trace, struct wt_error *err)
 {
-    static const struct {
-        unsigned kind;
-        const char *what;
-    } refused[] = {{WT_TRACE_CONCURRENT, "concurrent launches"},
-                   {WT_TRACE_CLUSTERED, "thread block clusters"},
-                   {WT_TRACE_COOPERATIVE, "cooperative launches"},
-                   {WT_TRACE_PERSISTENT, "persistent launches"}};
-    unsigned kinds = wt_trace_kinds(trace);
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (kinds & refused[i].kind)
-            return wt_fail_at(err, trace->path, 0, "has %s, from which no rates are told; leave it out and give traces "
-                              "of ordinary launches one after another", refused[i].what);
-    return WT_OK;
+    const char *special = wt_trace_special_kind(trace);
+    if (!special)
+        return WT_OK;
+    return wt_fail_at(err, trace->path, 0, "has %s, from which no rates are told; leave it out and give traces "
+                      "of ordinary launches one after another", special);
 }
 
 static enum wt_code read_one(struct wt_trace_evidence *evidence, struct wt_error *err)
@@ -246,11 +238,7 @@ static bool has_all_blocks(const struct wt_trace *trace, size_t launch)
 /* False when the launch cannot be used. */
 static bool shape_launch(struct wt_launch_evidence *launch, const struct wt_trace_launch *trace, const struct wt_gpu *gpu)
 {
-    struct wt_launch_needs needs = {.threads = wt_trace_block_threads(trace),
-                                    .registers_per_thread = trace->registers_per_thread,
-                                    .static_shared_bytes = trace->static_shared_bytes,
-                                    .dynamic_shared_bytes = trace->dynamic_shared_bytes,
-                                    .carveout_kb = trace->carveout_kb};
+    struct wt_launch_needs needs = wt_trace_needs(trace);
     struct wt_occupancy occupancy;
     if (needs.threads < 1 || needs.registers_per_thread < 0 ||
         wt_shape_make(&gpu->limits, &needs, &launch->shape, NULL) != WT_OK ||

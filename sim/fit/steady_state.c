@@ -25,15 +25,6 @@ static const double SATURATED_CYCLES = 100, STEADY_SHARE = 0.04;
 /* Launches that are slower than the fastest by more than this are not limited by the ports. An H200's differ by 7 %. */
 static const double SAME_PACE = 1.15;
 
-double wt_unloaded_release(const struct wt_gpu *gpu, int sm)
-{
-    const struct wt_rates *rates = &gpu->rates;
-    int tpc = gpu->topology.tpc_of_sm[sm];
-    double launch = rates->launch_offset_cycles.count ? rates->launch_offset_cycles.values[tpc] : 0;
-    double report = rates->report_offset_cycles.count ? rates->report_offset_cycles.values[tpc] : 0;
-    return rates->release_cycles + launch + report;
-}
-
 /* ---- Releases ---- */
 
 /* The median of a launch's quiet releases; infinite when they are too few. */
@@ -80,12 +71,6 @@ static void free_samples(struct wt_sample *samples, int count)
     free(samples);
 }
 
-static double launch_offset(const struct wt_gpu *gpu, int tpc)
-{
-    const struct wt_numbers *offsets = &gpu->rates.launch_offset_cycles;
-    return offsets->count ? offsets->values[tpc] : 0;
-}
-
 /* Medians by TPC: a quiet release takes the way there and back, and 0 to 28 cycles (H200) until it is the group's
  * turn; the median is the way with the mean turn, which the simulation does not make blocks wait for. What is left
  * when the way there (launch_offset_cycles) is taken off is the way back: of the nearest TPC with the distributor's
@@ -94,7 +79,7 @@ static double nearest_release(const struct wt_fit *fit, const struct wt_sample *
 {
     double nearest = INFINITY;
     for (int tpc = 0; tpc < fit->gpu->topology.tpc_count; tpc++)
-        nearest = fmin(nearest, wt_mid_mean(&waits[tpc]) - launch_offset(fit->gpu, tpc));
+        nearest = fmin(nearest, wt_mid_mean(&waits[tpc]) - wt_of_tpc(&fit->gpu->rates.launch_offset_cycles, tpc));
     return round(nearest);
 }
 
@@ -131,7 +116,7 @@ static void fit_report_offset(const struct wt_fit *fit, struct wt_estimate *out)
     out->samples = fewest(waits, tpcs);
     out->per_tpc = (struct wt_numbers){wt_alloc((size_t)tpcs, sizeof(double)), tpcs};
     for (int tpc = 0; tpc < tpcs; tpc++) {
-        double more = wt_mid_mean(&waits[tpc]) - launch_offset(fit->gpu, tpc) - fit->gpu->rates.release_cycles;
+        double more = wt_mid_mean(&waits[tpc]) - wt_of_tpc(&fit->gpu->rates.launch_offset_cycles, tpc) - fit->gpu->rates.release_cycles;
         out->per_tpc.values[tpc] = fmax(0, round(10 * more) / 10);
         worst = fmax(worst, wt_standard_error(&waits[tpc]));
     }
@@ -167,7 +152,7 @@ static double pace_of_port(const struct wt_launch_evidence *launch, const struct
         if (gpu->topology.gpc_of_sm[release->sm] != gpc)
             continue;
         wt_sample_add(&starts, release->end + release->wait);
-        wt_sample_add(&delays, release->wait - wt_unloaded_release(gpu, release->sm));
+        wt_sample_add(&delays, release->wait - wt_gpu_unloaded_release(gpu, release->sm));
     }
     wt_sample_sort(&starts);
     wt_sample_sort(&delays);

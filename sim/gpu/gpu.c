@@ -308,3 +308,11 @@ const struct wt_param *wt_gpu_params(void)
 {
     return params;
 }
+
+double wt_gpu_unloaded_release(const struct wt_gpu *gpu, int sm)
+{
+    const struct wt_rates *rates = &gpu->rates;
+    int tpc = gpu->topology.tpc_of_sm[sm];
+    return rates->release_cycles + wt_of_tpc(&rates->launch_offset_cycles, tpc) +
+           wt_of_tpc(&rates->report_offset_cycles, tpc);
+}

@@ -89,6 +89,12 @@ struct wt_rates {
     struct wt_numbers report_offset_cycles; /* per TPC: how much later its reports arrive; empty: 0 */
 };
 
+/* A TPC's value in one of the lists above. */
+static inline double wt_of_tpc(const struct wt_numbers *list, int tpc)
+{
+    return list->count ? list->values[tpc] : 0;
+}
+
 struct wt_gpu {
     char *name;  /* as in the config, e.g. "NVIDIA H200" */
     char *path;  /* file it was read from */
@@ -138,5 +144,8 @@ const struct wt_record *wt_gpu_record(const struct wt_gpu *gpu);
 
 /* The config keys of a GPU. */
 const struct wt_param *wt_gpu_params(void);
+
+/* From the end of a block on `sm` to its replacement's start with nothing else waiting, by the GPU's rates. Cycles. */
+double wt_gpu_unloaded_release(const struct wt_gpu *gpu, int sm);
 
 #endif

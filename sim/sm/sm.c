@@ -342,9 +342,3 @@ void wt_sm_set_subcore_pointer(struct wt_sm *sm, int pointer)
     assert(sm->blocks == 0 && pointer >= 0 && pointer < sm->limits->subcores);
     sm->pointer = (uint8_t)pointer;
 }
-
-void wt_sm_set_carveout(struct wt_sm *sm, int carveout_kb)
-{
-    assert(sm->blocks == 0);
-    configure(sm, carveout_kb);
-}

@@ -94,7 +94,5 @@ bool wt_sm_shared_range(const struct wt_sm *sm, int slot, int *offset, int *byte
 
 /* Sets the sub-core pointer (0..3): for replaying an SM whose history is known. The SM must be empty. */
 void wt_sm_set_subcore_pointer(struct wt_sm *sm, int pointer);
-/* Sets the shared-memory configuration; the SM must be empty. */
-void wt_sm_set_carveout(struct wt_sm *sm, int carveout_kb);
 
 #endif

@@ -35,20 +35,12 @@ struct launch {
 
 static enum wt_code refuse_kinds(const struct wt_trace *trace, struct wt_error *err)
 {
-    static const struct {
-        unsigned kind;
-        const char *what;
-    } refused[] = {{WT_TRACE_CONCURRENT, "concurrent launches"},
-                   {WT_TRACE_CLUSTERED, "thread block clusters"},
-                   {WT_TRACE_COOPERATIVE, "cooperative launches"},
-                   {WT_TRACE_PERSISTENT, "persistent launches"}};
-    unsigned kinds = wt_trace_kinds(trace);
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (kinds & refused[i].kind)
-            return wt_fail_at(err, trace->path, 0,
-                              "has %s, which are not modelled yet; give a trace of ordinary launches one after another",
-                              refused[i].what);
-    return WT_OK;
+    const char *special = wt_trace_special_kind(trace);
+    if (!special)
+        return WT_OK;
+    return wt_fail_at(err, trace->path, 0,
+                      "has %s, which are not modelled yet; give a trace of ordinary launches one after another",
+                      special);
 }
 
 static enum wt_code check_launch(const struct wt_trace *trace, const struct wt_trace_launch *launch,
@@ -210,11 +202,7 @@ static enum wt_code replay_launch(struct wt_replay *replay, size_t index, const 
 {
     const struct wt_trace_launch *trace = &replay->trace->launches[index];
     WT_TRY(check_launch(replay->trace, trace, err));
-    struct wt_launch_needs needs = {.threads = wt_trace_block_threads(trace),
-                                    .registers_per_thread = trace->registers_per_thread,
-                                    .static_shared_bytes = trace->static_shared_bytes,
-                                    .dynamic_shared_bytes = trace->dynamic_shared_bytes,
-                                    .carveout_kb = trace->carveout_kb};
+    struct wt_launch_needs needs = wt_trace_needs(trace);
     struct wt_shape shape;
     struct wt_occupancy occupancy;
     struct wt_error inner = {0};

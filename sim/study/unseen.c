@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "fit/estimate.h"
+#include "core/quantile.h"
 
 /* So long after the GPC's port could have been through with all reports, it has none waiting. */
 static const double QUIET_CYCLES = 400;
@@ -39,12 +39,6 @@ static int by_sm_and_time(const void *left, const void *right)
 {
     const struct moment *a = left, *b = right;
     return a->sm != b->sm ? (a->sm > b->sm) - (a->sm < b->sm) : by_time(left, right);
-}
-
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
 }
 
 static struct moments collect(const struct wt_timeline *measured, size_t launch, uint64_t from_block, bool ends)
@@ -109,7 +103,7 @@ static size_t pair_off(const struct moments *ends, const struct moments *starts,
             continue;
         wt_time start = starts->list[ranges[sm].next++].time;
         if (quiet && start > end)
-            excess[count++] = wt_to_cycles(start - end) - wt_unloaded_release(gpu, sm);
+            excess[count++] = wt_to_cycles(start - end) - wt_gpu_unloaded_release(gpu, sm);
     }
     free(ranges);
     return count;
@@ -125,7 +119,7 @@ struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launc
     double *excess = wt_alloc(ends.count, sizeof *excess);
     wt_time *quiet_from = quiet_from_first_wave(measured, launch, first_wave_blocks, gpu);
     struct wt_unseen unseen = {.samples = pair_off(&ends, &starts, gpu, quiet_from, excess)};
-    qsort(excess, unseen.samples, sizeof *excess, by_value);
+    wt_sort_numbers(excess, unseen.samples);
     if (unseen.samples >= MANY_SAMPLES)
         unseen.cycles = excess[unseen.samples / 4] + QUARTILE_TO_MEDIAN_CYCLES;
     else if (unseen.samples >= WT_UNSEEN_SAMPLES)

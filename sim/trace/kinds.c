@@ -93,3 +93,28 @@ unsigned wt_trace_kinds(const struct wt_trace *trace)
     }
     return kinds;
 }
+
+const char *wt_trace_special_kind(const struct wt_trace *trace)
+{
+    static const struct {
+        unsigned kind;
+        const char *what;
+    } special[] = {{WT_TRACE_CONCURRENT, "concurrent launches"},
+                   {WT_TRACE_CLUSTERED, "thread block clusters"},
+                   {WT_TRACE_COOPERATIVE, "cooperative launches"},
+                   {WT_TRACE_PERSISTENT, "persistent launches"}};
+    unsigned kinds = wt_trace_kinds(trace);
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if (kinds & special[i].kind)
+            return special[i].what;
+    return NULL;
+}
+
+struct wt_launch_needs wt_trace_needs(const struct wt_trace_launch *launch)
+{
+    return (struct wt_launch_needs){.threads = wt_trace_block_threads(launch),
+                                    .registers_per_thread = launch->registers_per_thread,
+                                    .static_shared_bytes = launch->static_shared_bytes,
+                                    .dynamic_shared_bytes = launch->dynamic_shared_bytes,
+                                    .carveout_kb = launch->carveout_kb};
+}

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "core/status.h"
+#include "sm/shape.h"
 
 enum { WT_TRACE_MAX_LAUNCH = (1 << 20) - 1 }; /* highest launch number */
 
@@ -93,5 +94,12 @@ enum {
     WT_TRACE_SEVERAL = 16 /* more than one launch, one after another */
 };
 unsigned wt_trace_kinds(const struct wt_trace *trace);
+
+/* What a trace holds besides ordinary launches one after another, e.g. "thread block clusters": the first of
+ * concurrent, clustered, cooperative, persistent. NULL when nothing. */
+const char *wt_trace_special_kind(const struct wt_trace *trace);
+
+/* What a block of the launch asks of an SM. Threads are 0 and registers -1 when the trace does not state them. */
+struct wt_launch_needs wt_trace_needs(const struct wt_trace_launch *launch);
 
 #endif
