@@ -101,6 +101,33 @@ static void tell_end(struct engine *e)
                                         e->current.last_start - e->origin, e->current.last_end - e->origin);
 }
 
+/* ---- Running blocks ---- */
+
+static inline wt_time next_end(const struct engine *e)
+{
+    const struct wt_sharing *sharing = e->simulation->sharing;
+    return sharing ? sharing->next_end(sharing->context) : wt_endqueue_next(&e->ends);
+}
+
+static struct wt_running take_end(struct engine *e)
+{
+    const struct wt_sharing *sharing = e->simulation->sharing;
+    if (!sharing)
+        return wt_endqueue_pop(&e->ends);
+    wt_time end = sharing->next_end(sharing->context);
+    return (struct wt_running){end, sharing->take_end(sharing->context)};
+}
+
+static void begin_block(struct engine *e, uint32_t id, wt_time start)
+{
+    const struct wt_sharing *sharing = e->simulation->sharing;
+    const struct wt_cost *cost = &e->current.kernel->cost;
+    if (sharing)
+        sharing->begin(sharing->context, id, e->current.index, e->current.next_block, start);
+    else
+        wt_endqueue_push(&e->ends, (struct wt_running){start + cost->duration(cost->context, e->current.next_block), id});
+}
+
 /* ---- Ends and reports ---- */
 
 static inline wt_time later(wt_time a, wt_time b)
@@ -154,7 +181,7 @@ static void hold_reports(struct engine *e, int gpc, wt_time start)
  * out from now on starts later. */
 static void end_block(struct engine *e)
 {
-    struct wt_running running = wt_endqueue_pop(&e->ends);
+    struct wt_running running = take_end(e);
     if (e->current.last_end == 0) {
         if (e->origin == WT_NEVER)
             e->origin = e->current.first_start;
@@ -195,7 +222,7 @@ static void take_report(struct engine *e)
 /* Everything that has reached the distributor by now. A report never arrives before its block's end. */
 static void catch_up(struct engine *e)
 {
-    while (wt_endqueue_next(&e->ends) <= e->now)
+    while (next_end(e) <= e->now)
         end_block(e);
     while (e->next_report[e->soonest] <= e->now)
         take_report(e);
@@ -204,7 +231,7 @@ static void catch_up(struct engine *e)
 /* Moves on to the next report; there is one or a running block. */
 static void wait_for_report(struct engine *e)
 {
-    while (wt_endqueue_next(&e->ends) < e->next_report[e->soonest])
+    while (next_end(e) < e->next_report[e->soonest])
         end_block(e);
     assert(e->next_report[e->soonest] < WT_NEVER);
     e->now = e->next_report[e->soonest];
@@ -222,8 +249,7 @@ static void start_block(struct engine *e, int sm, int slot)
     launcher->ready = start + current->interval;
     uint32_t id = (uint32_t)sm * WT_MAX_SLOTS + (uint32_t)slot;
     e->residents[id] = (struct resident){current->next_block, start};
-    wt_time duration = current->kernel->cost.duration(current->kernel->cost.context, current->next_block);
-    wt_endqueue_push(&e->ends, (struct wt_running){start + duration, id});
+    begin_block(e, id, start);
     if (e->visit.first_wave)
         hold_reports(e, launcher->gpc, start);
     if (start < current->first_start)
@@ -280,7 +306,7 @@ static void begin_kernel(struct engine *e, size_t index)
 
 static void finish_kernel(struct engine *e)
 {
-    while (wt_endqueue_next(&e->ends) < WT_NEVER)
+    while (next_end(e) < WT_NEVER)
         end_block(e);
     while (e->next_report[e->soonest] < WT_NEVER)
         take_report(e);

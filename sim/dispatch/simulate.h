@@ -32,11 +32,21 @@ struct wt_cost {
     void *context;
 };
 
+/* Blocks whose durations depend on what runs beside them: a cost model that keeps the running blocks itself. The engine
+ * tells it of every start, in the order in which blocks are handed out, and takes the ends one by one. A start it is told of
+ * is never before an end it has already given away. `id` names the block's place: SM * WT_MAX_SLOTS + slot. */
+struct wt_sharing {
+    void *context;
+    void (*begin)(void *context, uint32_t id, uint32_t kernel, uint64_t block, wt_time start);
+    wt_time (*next_end)(void *context); /* by what has been told so far; WT_NEVER: nothing that runs will ever end */
+    uint32_t (*take_end)(void *context); /* the place of the block that ends at next_end */
+};
+
 struct wt_kernel {
     const char *name;
     uint64_t grid_blocks; /* >= 1 */
     struct wt_shape shape;
-    struct wt_cost cost;
+    struct wt_cost cost; /* not used with a wt_sharing */
 };
 
 struct wt_simulation {
@@ -49,6 +59,7 @@ struct wt_simulation {
      * group's first SM as an index into its visit order, or -1 for 0. For the other kernels the policy knows. */
     int first_group;
     int first_extra_sm;
+    const struct wt_sharing *sharing; /* NULL: each kernel's cost gives the durations */
     const struct wt_observer *observers;
     size_t observer_count;
 };
