@@ -1,0 +1,28 @@
+/* Warp schedulers: which of a sub-core's eligible warps issues next. Adding one: a row in schedulers.c. */
+#ifndef WT_WARP_SCHEDULERS_H
+#define WT_WARP_SCHEDULERS_H
+
+#include <stdint.h>
+
+/* What a policy decides on. Bits of the masks are warp slots of the sub-core. */
+struct wt_choice {
+    uint64_t eligible;   /* not 0 */
+    uint64_t active;     /* two-level: the group that is preferred; kept by the policy */
+    const uint64_t *age; /* per slot: when the warp came, smaller = older */
+    int last;            /* slot that issued last, -1: none */
+    bool yielded;        /* its last instruction asked to prefer another warp */
+};
+
+struct wt_scheduler {
+    const char *name; /* in config files and on the command line */
+    const char *help;
+    int (*choose)(struct wt_choice *choice); /* one of the eligible slots */
+};
+
+/* Ends with an entry without name. */
+extern const struct wt_scheduler wt_schedulers[];
+
+/* NULL when there is none of that name. */
+const struct wt_scheduler *wt_scheduler_find(const char *name);
+
+#endif
