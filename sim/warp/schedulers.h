@@ -2,6 +2,7 @@
 #ifndef WT_WARP_SCHEDULERS_H
 #define WT_WARP_SCHEDULERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What a policy decides on. Bits of the masks are warp slots of the sub-core. */
