@@ -48,7 +48,8 @@ static struct grid endless(const struct wt_trace_launch *launch)
                          .cycles = {1e9},
                          .threads = wt_trace_block_threads(launch),
                          .registers = launch->registers_per_thread,
-                         .dynamic_shared_bytes = launch->dynamic_shared_bytes};
+                         .dynamic_shared_bytes = launch->dynamic_shared_bytes,
+                         .cooperative = launch->cooperative};
 }
 
 static uint64_t matches(const struct wt_trace *trace, size_t launch, const struct wt_block_run *runs)
@@ -81,7 +82,7 @@ static size_t check_trace(const struct wt_gpu *gpu, const char *path)
         return 0;
     struct wt_trace *trace = trace_of(path);
     size_t count = 0;
-    if (!(wt_trace_kinds(trace) & ~(unsigned)WT_TRACE_SEVERAL))
+    if (!(wt_trace_kinds(trace) & ~(unsigned)(WT_TRACE_SEVERAL | WT_TRACE_COOPERATIVE)))
         for (; count < trace->launch_count; count++)
             check_launch(gpu, trace, count);
     wt_trace_free(trace);

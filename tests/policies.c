@@ -127,7 +127,7 @@ START_TEST(visits_name_open_sms_and_tell_the_first_wave)
     struct stage stage;
     set_stage(&stage, wt_policies[_i]);
     int left = 264 + 40;
-    stage.policy->launch(stage.state, &stage.room, (uint64_t)left);
+    stage.policy->launch(stage.state, &stage.room, (uint64_t)left, false);
     while (left > 40)
         left -= make_visit(&stage, left, true);
     ck_assert_int_eq(left, 40);
@@ -149,7 +149,7 @@ START_TEST(visits_end_with_the_grid)
     struct stage stage;
     set_stage(&stage, wt_policies[_i]);
     int left = 100;
-    stage.policy->launch(stage.state, &stage.room, (uint64_t)left);
+    stage.policy->launch(stage.state, &stage.room, (uint64_t)left, false);
     while (left > 0)
         left -= make_visit(&stage, left, true);
     ck_assert_int_eq(left, 0);

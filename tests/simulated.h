@@ -14,6 +14,7 @@ struct grid {
     int threads;   /* 0: 32 */
     int registers; /* per thread; 0: 16 */
     int dynamic_shared_bytes;
+    bool cooperative;
 };
 
 struct start {

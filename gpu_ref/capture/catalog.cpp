@@ -20,6 +20,8 @@ const KernelInfo catalog[] = {
     {"matmul16", "matrix product, work tiles of 16 x 16 along the inner dimension", 256, 16, false},
     {"matmul32", "matrix product, work tiles of 32 x 32 along the inner dimension", 1024, 32, false},
     {"persist", "blocks take tasks from a queue; each waits work cycles", 1024, 0, true},
+    {"counter", "work atomic additions of the first thread to one counter, each after the one before", 1024, 0, false},
+    {"gridsync", "waits work cycles, then until all blocks have; records 1, or 0 where it gave up", 1024, 0, false},
     {"course_fma", "one element per thread: load, work FMAs, store (the course uses 256)", 1024, 0, false},
     {"r32", "work rounds over as many FMA chains as fill 32 registers", 1024, 0, false},
     {"r64", "the same, 64 registers", 1024, 0, false},

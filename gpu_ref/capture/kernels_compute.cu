@@ -100,6 +100,39 @@ static __global__ void persist(Params p)
     }
 }
 
+/* Each addition needs the one before: latency, and under contention the counter's throughput. */
+static __global__ void counter(Params p)
+{
+    WT_TRACE_BEGIN(p.trace);
+    long long work = work_of(p, wavetail::trace_block());
+    unsigned last = 0;
+    if ((threadIdx.x | threadIdx.y | threadIdx.z) == 0)
+        for (int n = 0; n < (int)work; n++)
+            last = atomicAdd(p.counter + (last & (unsigned)p.never), 1);
+    keep(p, (float)last);
+    WT_TRACE_END_WORK(p.trace, work);
+}
+
+/* Long enough for any block that can still come; then a block gives up, since a deadlock would hang the GPU. */
+static __device__ const long long PATIENCE = 20000000;
+
+/* A barrier of the whole grid, which an ordinary launch passes when all its blocks are resident at once. */
+static __global__ void gridsync(Params p)
+{
+    WT_TRACE_BEGIN(p.trace);
+    long long passed = 0;
+    wait_until(wt_trace_start_.clock + work_of(p, wavetail::trace_block()));
+    if ((threadIdx.x | threadIdx.y | threadIdx.z) == 0) {
+        unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
+        long long until = clock64() + PATIENCE;
+        atomicAdd(p.counter, 1);
+        while (!passed && clock64() < until)
+            passed = *(volatile unsigned *)p.counter >= blocks;
+    }
+    __syncthreads();
+    WT_TRACE_END_WORK(p.trace, passed);
+}
+
 #define KERNEL(name, function) {name, (const void *)(void (*)(Params))function}
 
 const NamedKernel compute_kernels[] = {
@@ -111,5 +144,7 @@ const NamedKernel compute_kernels[] = {
     KERNEL("bar", bar),
     KERNEL("diverge", diverge),
     KERNEL("persist", persist),
+    KERNEL("counter", counter),
+    KERNEL("gridsync", gridsync),
     {nullptr, nullptr},
 };

@@ -34,8 +34,9 @@ struct wt_policy {
     /* The state lives over all launches of a run. Owned by the caller, released with destroy. */
     void *(*create)(const struct wt_policy_start *start);
     void (*destroy)(void *state);
-    /* A launch of `blocks` blocks begins; the SMs that have room are open. */
-    void (*launch)(void *state, const struct wt_room *room, uint64_t blocks);
+    /* A launch of `blocks` blocks begins; the SMs that have room are open. A cooperative one may be placed by other
+     * rules. */
+    void (*launch)(void *state, const struct wt_room *room, uint64_t blocks, bool cooperative);
     /* The next visit, for at most `remaining` blocks; at least one SM is open. visit->count >= 1 on return, and all
      * its SMs are open. */
     void (*visit)(void *state, const struct wt_room *room, uint64_t remaining, struct wt_visit *visit);

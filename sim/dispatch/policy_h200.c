@@ -2,7 +2,8 @@
  * the group that has room.
  *
  * First wave: as many complete rounds as every SM has room and the grid has blocks for. One group, the extra one, is
- * out of turn: first of all, then after rates.extra_first_gap visits to others, then after every rates.extra_gap.
+ * out of turn: first of all, then after rates.extra_first_gap visits to others, then after every rates.extra_gap. In a
+ * cooperative launch the extra group gets all its visits first (coop_ok).
  * What is left of a grid that does not fill the room is spread evenly: the extra group's visit first, then one block
  * per group in ascending group order until none is left, TPCs before second SMs of TPCs.
  * Afterwards visits go on in the same rotation, to groups where blocks have ended.
@@ -23,6 +24,7 @@ struct rotation {
     int next;        /* ordinary group to be visited next */
     int first;       /* the launch's first */
     bool launched;   /* there was a launch before */
+    bool cooperative;
     int extra_start; /* rank at which the extra group's visits begin */
     int since_extra; /* visits to others since the extra group's last */
     bool extra_seen_once; /* in this launch: the shorter first gap is behind */
@@ -134,9 +136,10 @@ static void move_extra_start(struct rotation *r)
     r->extra_start = (r->extra_start + size / 2) % size;
 }
 
-static void launch(void *state, const struct wt_room *room, uint64_t blocks)
+static void launch(void *state, const struct wt_room *room, uint64_t blocks, bool cooperative)
 {
     struct rotation *r = state;
+    r->cooperative = cooperative;
     if (r->launched && r->extra >= 0)
         move_extra_start(r);
     r->launched = true;
@@ -157,7 +160,7 @@ static void launch(void *state, const struct wt_room *room, uint64_t blocks)
 
 static bool extra_is_due(const struct rotation *r)
 {
-    if (r->since_extra < 0)
+    if (r->since_extra < 0 || r->cooperative)
         return true;
     return r->since_extra >= (r->extra_seen_once ? r->gap : r->first_gap);
 }

@@ -20,9 +20,9 @@ static void *create(const struct wt_policy_start *start)
     return simple;
 }
 
-static void launch(void *state, const struct wt_room *room, uint64_t blocks)
+static void launch(void *state, const struct wt_room *room, uint64_t blocks, bool cooperative)
 {
-    (void)blocks;
+    (void)blocks, (void)cooperative;
     struct simple *simple = state;
     simple->first_wave_left = 0;
     for (int sm = 0; sm < simple->sm_count; sm++)

@@ -1,6 +1,7 @@
 #include "dispatch/simulate.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ struct launcher {
 struct current {
     const struct wt_kernel *kernel;
     uint32_t index;
-    uint64_t next_block, remaining;
+    uint64_t next_block, remaining, running;
     wt_time interval, lag, shortest;
     bool uniform; /* an SM that was full has exactly as much room as blocks have left since */
     wt_time first_start, last_start, last_end;
@@ -103,10 +104,11 @@ static void tell_end(struct engine *e)
 
 /* ---- Running blocks ---- */
 
-static inline wt_time next_end(const struct engine *e)
+/* Exact up to `until`. */
+static inline wt_time next_end(const struct engine *e, wt_time until)
 {
     const struct wt_sharing *sharing = e->simulation->sharing;
-    return sharing ? sharing->next_end(sharing->context) : wt_endqueue_next(&e->ends);
+    return sharing ? sharing->next_end(sharing->context, until) : wt_endqueue_next(&e->ends);
 }
 
 static struct wt_running take_end(struct engine *e)
@@ -114,7 +116,7 @@ static struct wt_running take_end(struct engine *e)
     const struct wt_sharing *sharing = e->simulation->sharing;
     if (!sharing)
         return wt_endqueue_pop(&e->ends);
-    wt_time end = sharing->next_end(sharing->context);
+    wt_time end = sharing->next_end(sharing->context, WT_NEVER);
     return (struct wt_running){end, sharing->take_end(sharing->context)};
 }
 
@@ -188,6 +190,7 @@ static void end_block(struct engine *e)
         tell_begin(e);
     }
     e->current.last_end = running.end;
+    e->current.running--;
     tell_block(e, running.id, running.end);
     queue_report(e, running.id, later(running.end, e->residents[running.id].start + e->current.shortest));
 }
@@ -222,19 +225,21 @@ static void take_report(struct engine *e)
 /* Everything that has reached the distributor by now. A report never arrives before its block's end. */
 static void catch_up(struct engine *e)
 {
-    while (next_end(e) <= e->now)
+    while (next_end(e, e->now) <= e->now)
         end_block(e);
     while (e->next_report[e->soonest] <= e->now)
         take_report(e);
 }
 
-/* Moves on to the next report; there is one or a running block. */
-static void wait_for_report(struct engine *e)
+/* Moves on to the next report. False: there is none and will be none. */
+static bool wait_for_report(struct engine *e)
 {
-    while (next_end(e) < e->next_report[e->soonest])
+    while (next_end(e, e->next_report[e->soonest]) < e->next_report[e->soonest])
         end_block(e);
-    assert(e->next_report[e->soonest] < WT_NEVER);
+    if (e->next_report[e->soonest] == WT_NEVER)
+        return false;
     e->now = e->next_report[e->soonest];
+    return true;
 }
 
 /* ---- Launching ---- */
@@ -257,6 +262,7 @@ static void start_block(struct engine *e, int sm, int slot)
     current->last_start = start;
     current->next_block++;
     current->remaining--;
+    current->running++;
 }
 
 static void offer(struct engine *e, int sm)
@@ -301,32 +307,69 @@ static void begin_kernel(struct engine *e, size_t index)
         e->launchers[sm].credit = wt_sm_room(e->sms[sm], &kernel->shape);
         wt_room_open(&e->room, sm);
     }
-    e->policy->launch(e->policy_state, &e->room, kernel->grid_blocks);
+    e->policy->launch(e->policy_state, &e->room, kernel->grid_blocks, kernel->cooperative);
 }
 
-static void finish_kernel(struct engine *e)
+static bool same_reason(const struct wt_refusal *a, const struct wt_refusal *b)
 {
-    while (next_end(e) < WT_NEVER)
+    return a->resource == b->resource && a->shortage == b->shortage;
+}
+
+/* What keeps the next block out of most SMs. */
+static void find_reason(const struct engine *e, struct wt_stall *stall)
+{
+    for (int sm = 0; sm < e->sm_count; sm++) {
+        struct wt_refusal why, other;
+        if (!wt_sm_refusal(e->sms[sm], &e->current.kernel->shape, &why))
+            continue;
+        int alike = 0;
+        for (int i = 0; i < e->sm_count; i++)
+            alike += wt_sm_refusal(e->sms[i], &e->current.kernel->shape, &other) && same_reason(&why, &other);
+        if (alike > stall->sms) {
+            stall->sms = alike;
+            stall->why = why;
+        }
+    }
+}
+
+static enum wt_code stall(const struct engine *e, struct wt_error *err)
+{
+    struct wt_stall stall = {.kernel = e->current.index, .next_block = e->current.next_block, .running = e->current.running};
+    if (e->current.remaining > 0)
+        find_reason(e, &stall);
+    if (e->simulation->stall)
+        *e->simulation->stall = stall;
+    return wt_fail(err, WT_DEADLOCK, "deadlock: kernel '%s': none of its %" PRIu64 " running blocks will ever end",
+                   e->current.kernel->name, stall.running);
+}
+
+static enum wt_code finish_kernel(struct engine *e, struct wt_error *err)
+{
+    while (next_end(e, WT_NEVER) < WT_NEVER)
         end_block(e);
+    if (e->current.running > 0)
+        return stall(e, err);
     while (e->next_report[e->soonest] < WT_NEVER)
         take_report(e);
     tell_end(e);
     wt_time gap = wt_from_cycles(e->simulation->gpu->rates.kernel_gap_cycles);
     e->now = later(e->current.last_end + gap, e->launch_latency) - e->launch_latency;
+    return WT_OK;
 }
 
-/* An SM without blocks takes one of any kernel, so there is always room or a report to wait for. */
-static void run_kernel(struct engine *e, size_t index)
+/* An SM without blocks takes one of any kernel, so there is always room, or a report to wait for, or a block that
+ * never ends. */
+static enum wt_code run_kernel(struct engine *e, size_t index, struct wt_error *err)
 {
     begin_kernel(e, index);
     while (e->current.remaining > 0) {
         catch_up(e);
         if (e->room.open_groups)
             make_visit(e);
-        else
-            wait_for_report(e);
+        else if (!wait_for_report(e))
+            return stall(e, err);
     }
-    finish_kernel(e);
+    return finish_kernel(e, err);
 }
 
 /* ---- The engine ---- */
@@ -443,7 +486,7 @@ enum wt_code wt_simulate(const struct wt_simulation *simulation, struct wt_error
         set_up(e);
         code = refuse_misfits(e, err);
         for (size_t k = 0; k < simulation->kernel_count && code == WT_OK; k++)
-            run_kernel(e, k);
+            code = run_kernel(e, k, err);
         tear_down(e);
     }
     free(e);

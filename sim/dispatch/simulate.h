@@ -16,6 +16,7 @@
 #ifndef WT_DISPATCH_SIMULATE_H
 #define WT_DISPATCH_SIMULATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@
 #include "dispatch/policy.h"
 #include "gpu/gpu.h"
 #include "sm/shape.h"
+#include "sm/sm.h"
 
 /* Where a block's duration comes from. `duration` is called once per block, in index order; > 0. */
 struct wt_cost {
@@ -38,7 +40,9 @@ struct wt_cost {
 struct wt_sharing {
     void *context;
     void (*begin)(void *context, uint32_t id, uint32_t kernel, uint64_t block, wt_time start);
-    wt_time (*next_end)(void *context); /* by what has been told so far; WT_NEVER: nothing that runs will ever end */
+    /* By what has been told so far; WT_NEVER: nothing that runs will ever end. Of no interest beyond `until`: where there
+     * is no end until then, any later time will do, so that a model need not look further ahead. */
+    wt_time (*next_end)(void *context, wt_time until);
     uint32_t (*take_end)(void *context); /* the place of the block that ends at next_end */
 };
 
@@ -47,6 +51,16 @@ struct wt_kernel {
     uint64_t grid_blocks; /* >= 1 */
     struct wt_shape shape;
     struct wt_cost cost; /* not used with a wt_sharing */
+    bool cooperative;    /* the whole grid must have room at once */
+};
+
+/* How things stood when nothing that runs would ever end (WT_DEADLOCK). */
+struct wt_stall {
+    uint32_t kernel;     /* being dispatched or run */
+    uint64_t next_block; /* its first that has not started; grid_blocks: all have */
+    uint64_t running;    /* its blocks that started and have not ended */
+    struct wt_refusal why; /* what keeps next_block out of most SMs */
+    int sms;               /* how many; 0 when all blocks have started */
 };
 
 struct wt_simulation {
@@ -60,12 +74,13 @@ struct wt_simulation {
     int first_group;
     int first_extra_sm;
     const struct wt_sharing *sharing; /* NULL: each kernel's cost gives the durations */
+    struct wt_stall *stall; /* filled on WT_DEADLOCK; may be NULL */
     const struct wt_observer *observers;
     size_t observer_count;
 };
 
 /* Fails, before any observer is called, when a kernel's block can never be admitted or the GPU's placement policy does
- * not exist. Time 0 of what the observers see is the first block's start. Needs memory for the GPU's block slots only. */
+ * not exist; and with WT_DEADLOCK when nothing that runs will ever end, as a `sharing` says. Time 0 of what the observers see is the first block's start. Needs memory for the GPU's block slots only. */
 enum wt_code wt_simulate(const struct wt_simulation *simulation, struct wt_error *err);
 
 #endif

@@ -38,7 +38,7 @@ static int by_name(const void *left, const void *right)
 
 static enum wt_code refuse_kinds(const struct wt_trace *trace, struct wt_error *err)
 {
-    const char *special = wt_trace_special_kind(trace);
+    const char *special = wt_trace_special_kind(trace, 0);
     if (!special)
         return WT_OK;
     return wt_fail_at(err, trace->path, 0, "has %s, from which no rates are told; leave it out and give traces "

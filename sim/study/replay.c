@@ -35,7 +35,7 @@ struct launch {
 
 static enum wt_code refuse_kinds(const struct wt_trace *trace, struct wt_error *err)
 {
-    const char *special = wt_trace_special_kind(trace);
+    const char *special = wt_trace_special_kind(trace, WT_TRACE_COOPERATIVE);
     if (!special)
         return WT_OK;
     return wt_fail_at(err, trace->path, 0,
@@ -187,7 +187,7 @@ static enum wt_code simulate(struct launch *launch, const struct wt_replay *repl
                              const struct wt_shape *shape, struct wt_error *err)
 {
     struct wt_kernel kernel = {.name = launch->trace->name, .grid_blocks = launch->blocks, .shape = *shape,
-                               .cost = {measured_duration, launch}};
+                               .cooperative = launch->trace->cooperative, .cost = {measured_duration, launch}};
     struct wt_observer observer = {.context = launch, .block_done = compare, .launch_ends = note_queue_empty};
     struct wt_simulation simulation = {.gpu = gpu, .policy = policy, .kernels = &kernel, .kernel_count = 1,
                                        .seed = setup->seed, .first_group = -1, .first_extra_sm = -1,

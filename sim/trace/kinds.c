@@ -94,7 +94,7 @@ unsigned wt_trace_kinds(const struct wt_trace *trace)
     return kinds;
 }
 
-const char *wt_trace_special_kind(const struct wt_trace *trace)
+const char *wt_trace_special_kind(const struct wt_trace *trace, unsigned besides)
 {
     static const struct {
         unsigned kind;
@@ -103,7 +103,7 @@ const char *wt_trace_special_kind(const struct wt_trace *trace)
                    {WT_TRACE_CLUSTERED, "thread block clusters"},
                    {WT_TRACE_COOPERATIVE, "cooperative launches"},
                    {WT_TRACE_PERSISTENT, "persistent launches"}};
-    unsigned kinds = wt_trace_kinds(trace);
+    unsigned kinds = wt_trace_kinds(trace) & ~besides;
     for (size_t i = 0; i < sizeof special / sizeof *special; i++)
         if (kinds & special[i].kind)
             return special[i].what;

@@ -96,8 +96,8 @@ enum {
 unsigned wt_trace_kinds(const struct wt_trace *trace);
 
 /* What a trace holds besides ordinary launches one after another, e.g. "thread block clusters": the first of
- * concurrent, clustered, cooperative, persistent. NULL when nothing. */
-const char *wt_trace_special_kind(const struct wt_trace *trace);
+ * concurrent, clustered, cooperative, persistent that is not in `besides` (WT_TRACE_… bits). NULL when nothing. */
+const char *wt_trace_special_kind(const struct wt_trace *trace, unsigned besides);
 
 /* What a block of the launch asks of an SM. Threads are 0 and registers -1 when the trace does not state them. */
 struct wt_launch_needs wt_trace_needs(const struct wt_trace_launch *launch);
