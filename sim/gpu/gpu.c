@@ -15,6 +15,16 @@
 #define LIMIT(member) offsetof(struct wt_gpu_file, gpu.limits.member)
 #define RATE(member) offsetof(struct wt_gpu_file, gpu.rates.member)
 
+#define WARP(member, fallback_text, high_value, help_text)                                                     \
+    {"warp." #member, WT_PARAM_NUMBER, offsetof(struct wt_gpu_file, gpu.warp.member), .unit = "cycles", .low = 0,  \
+     .high = (high_value), .fallback = (fallback_text), .help = (help_text)}
+#define CLASS(name, what, interval_text, latency_text)                                                           \
+    WARP(interval.name, interval_text, 1e4, "pipe interval of a sub-core: " what),                                \
+    WARP(latency.name, latency_text, 1e4, "issue to result: " what)
+#define MEMORY(member, unit_text, fallback_text, help_text)                                                      \
+    {"memory." #member, WT_PARAM_NUMBER, offsetof(struct wt_gpu_file, gpu.memory.member), .unit = (unit_text), .low = 0, \
+     .high = 1e6, .fallback = (fallback_text), .help = (help_text)}
+
 enum { LONGEST_CHAIN = 8, MOST_BYTES = 1 << 30 };
 
 static const struct wt_param params[] = {
@@ -115,6 +125,57 @@ static const struct wt_param params[] = {
      .high = 1e6, .most = WT_MAX_SMS, .help = "per TPC: how much later its launches arrive; []: no difference"},
     {"rates.report_offset_cycles", WT_PARAM_NUMBERS, RATE(report_offset_cycles), .unit = "cycles", .low = 0,
      .high = 1e6, .most = WT_MAX_SMS, .help = "per TPC: how much later its reports arrive; []: no difference"},
+
+    {"warp.scheduler", WT_PARAM_STRING, FILE_AT(gpu.warp.scheduler), .fallback = "cggty",
+     .help = "which eligible warp of a sub-core issues next: cggty, gto, lrr, two-level"},
+    CLASS(fma, "FP32 multiply-add, add, multiply", "1", "4"),
+    CLASS(imad, "integer multiply-add", "2", "4"),
+    CLASS(alu, "integer, logic, compare, move", "2", "4"),
+    CLASS(half, "packed half precision", "2", "5"),
+    CLASS(fp64, "double precision", "2", "8"),
+    CLASS(sfu, "special functions", "8", "18"),
+    CLASS(convert, "conversions and bit counts", "4", "14"),
+    CLASS(tensor, "tensor cores, one HMMA.16816", "16", "33"),
+    CLASS(uniform, "uniform datapath", "2", "6"),
+    CLASS(special, "special registers", "4", "20"),
+    CLASS(clock, "the clock register", "2", "14"),
+    CLASS(constant, "indexed constants", "2", "30"),
+    CLASS(shuffle, "shuffles", "2", "23"),
+    CLASS(vote, "votes and reductions over a warp", "2", "12"),
+    CLASS(branch, "branches", "1", "5"),
+    WARP(compare_latency, "13", 1e4, "a compare to the branch that uses its predicate"),
+    WARP(branch_cycles, "3", 1e4, "a taken branch's target is known this long after the branch's own stall"),
+    WARP(converge_cycles, "8", 1e4, "the same for the end of a region that may diverge"),
+    WARP(fetch_cycles, "3", 1e4, "then the first instruction at the target arrives"),
+    WARP(cold_cycles, "40", 1e5, "an SM fetches 128 bytes of instructions it does not hold yet; 0: never missed"),
+    {"warp.mio_queue", WT_PARAM_NUMBER, FILE_AT(gpu.warp.mio_queue), .low = 1, .high = 64, .fallback = "8",
+     .help = "instructions a sub-core's queue to shared memory and special units holds"},
+    {"warp.lg_queue", WT_PARAM_NUMBER, FILE_AT(gpu.warp.lg_queue), .low = 1, .high = 64, .fallback = "8",
+     .help = "instructions a sub-core's queue to local and global memory holds"},
+    WARP(barrier_interval, "2", 1e4, "an SM takes a warp's arrival at a barrier each this long"),
+    WARP(barrier_latency, "12", 1e4, "the last warp's arrival to the first instruction behind the barrier"),
+    WARP(barrier_release, "2.3", 1e4, "releasing a barrier keeps the path to shared memory busy"),
+    WARP(barrier_release_warp, "0.45", 1e4, "and this long more for each of the block's warps"),
+    {"warp.barrier_queue", WT_PARAM_NUMBER, FILE_AT(gpu.warp.barrier_queue), .low = 1, .high = 64, .fallback = "1",
+     .help = "arrivals at barriers a sub-core's queue holds"},
+
+    MEMORY(shared_latency, "cycles", "29", "shared memory: issue to result"),
+    MEMORY(shared_bytes, "bytes/cycle", "128", "shared memory: all banks of an SM"),
+    MEMORY(shared_turn, "cycles", "0", "shared memory: lost when stores follow loads or loads stores"),
+    MEMORY(shared_atomic_interval, "cycles", "4", "shared memory atomics: per thread that meets others in one address"),
+    MEMORY(l1_latency, "cycles", "33", "a hit in L1: issue to result"),
+    MEMORY(l1_bytes, "bytes/cycle", "128", "L1 to the register files of an SM"),
+    MEMORY(l1_lines, "lines/cycle", "1", "tag look-ups of L1"),
+    MEMORY(l2_latency, "cycles", "270", "a hit in L2: issue to result"),
+    MEMORY(l2_bytes, "bytes/cycle", "64", "L2 to one SM"),
+    MEMORY(l2_gpu_bytes, "bytes/cycle", "5000", "L2 to all SMs; 0: their ports alone limit"),
+    MEMORY(dram_latency, "cycles", "680", "a load from DRAM: issue to result"),
+    MEMORY(dram_efficiency, "of memory_gbs", "0.92", "bandwidth that streams reach"),
+    MEMORY(dram_scattered, "of memory_gbs", "0.5", "bandwidth that scattered accesses reach"),
+    MEMORY(dram_granule_bytes, "bytes", "64", "least that a scattered access transfers"),
+    MEMORY(atomic_latency, "cycles", "300", "a global atomic with a result, without contention"),
+    MEMORY(atomic_interval, "cycles", "1", "whole GPU: atomics on one address follow each other this closely"),
+    MEMORY(spread, "fraction", "0.1", "L2 and DRAM latencies vary by this to either side, from slice to slice"),
     {0}};
 
 /* The files a base chain has led through so far. */

@@ -95,6 +95,45 @@ static inline double wt_of_tpc(const struct wt_numbers *list, int tpc)
     return list->count ? list->values[tpc] : 0;
 }
 
+/* One value for each class of instructions (warp/program.h). Cycles; latencies from issue to result. */
+struct wt_class_rates {
+    double fma, imad, alu, half, fp64, sfu, convert, tensor, uniform, special, clock, constant, shuffle, vote, branch;
+};
+
+/* How an SM's sub-cores issue. Cycles unless named otherwise; what each stands for is told in warp/machine.h. */
+struct wt_warp_rates {
+    char *scheduler;                /* name of the scheduling policy (warp/schedulers.h) */
+    struct wt_class_rates interval; /* a sub-core's pipe takes one warp instruction each this long */
+    struct wt_class_rates latency;
+    double compare_latency; /* from a compare to the branch or predicated instruction that uses it */
+    double branch_cycles;   /* a taken branch's target is known this long after the branch's stall */
+    double converge_cycles; /* the same of the end of a diverged region */
+    double fetch_cycles;    /* then the first instruction at the target arrives */
+    double cold_cycles;     /* an SM fetches a 128-byte line of instructions it does not hold; 0: none are missed */
+    double mio_queue, lg_queue;   /* entries of a sub-core's queues: shared memory and special units; global memory */
+    double barrier_interval;      /* an SM takes a warp's arrival at a barrier each this long */
+    double barrier_latency;       /* the last arrival to the first instruction behind the barrier */
+    double barrier_release, barrier_release_warp; /* which keeps shared memory's path busy this long, plus per warp */
+    double barrier_queue;         /* entries of a sub-core's queue of arrivals */
+};
+
+/* How memory answers. Cycles and bytes per cycle of the SM clock; per SM unless named otherwise. */
+struct wt_memory_rates {
+    double shared_latency, shared_bytes; /* bytes: width of the banks together */
+    double shared_turn;    /* the banks lose this long between loads and stores */
+    double shared_atomic_interval; /* per thread that meets others in one address */
+    double l1_latency, l1_bytes, l1_lines; /* lines: tag look-ups per cycle */
+    double l2_latency, l2_bytes;   /* bytes: of one SM's port */
+    double l2_gpu_bytes;           /* of all SMs together */
+    double dram_latency;
+    double dram_efficiency;        /* part of memory_gbs that streams reach */
+    double dram_scattered;         /* part of memory_gbs that scattered accesses reach */
+    double dram_granule_bytes;     /* least that a scattered access transfers */
+    double atomic_latency;
+    double atomic_interval;        /* whole GPU: atomics on one address follow each other this closely */
+    double spread;                 /* L2 and DRAM latencies vary by this fraction from slice to slice, to either side */
+};
+
 struct wt_gpu {
     char *name;  /* as in the config, e.g. "NVIDIA H200" */
     char *path;  /* file it was read from */
@@ -107,6 +146,8 @@ struct wt_gpu {
     struct wt_limits limits;
     struct wt_topology topology;
     struct wt_rates rates;
+    struct wt_warp_rates warp;
+    struct wt_memory_rates memory;
 };
 
 struct wt_param;

@@ -47,7 +47,7 @@ double wt_issue_active(const struct wt_warp_counters *counters)
     return ratio((double)counters->issued, (double)counters->scheduler_cycles);
 }
 
-double wt_stalled_per_issue(const struct wt_warp_counters *counters, enum wt_stall reason)
+double wt_stalled_per_issue(const struct wt_warp_counters *counters, enum wt_stall_reason reason)
 {
     return ratio((double)counters->warp_cycles[reason], (double)counters->issued);
 }
@@ -76,12 +76,12 @@ struct wt_warp_counters wt_warp_counters_since(const struct wt_warp_counters *a,
     return difference.counters;
 }
 
-const char *wt_stall_name(enum wt_stall reason)
+const char *wt_stall_name(enum wt_stall_reason reason)
 {
     return stalls[reason].name;
 }
 
-const char *wt_stall_help(enum wt_stall reason)
+const char *wt_stall_help(enum wt_stall_reason reason)
 {
     return stalls[reason].help;
 }

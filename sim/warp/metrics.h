@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* In the order of Nsight Compute's list. */
-enum wt_stall {
+enum wt_stall_reason {
     WT_STALL_BARRIER,          /* waits for the block's other warps at a barrier */
     WT_STALL_BRANCH_RESOLVING, /* a branch's target is being computed and the program counter updated */
     WT_STALL_DISPATCH,         /* the dispatcher holds the instruction back: register ports, unavailable resources */
@@ -60,16 +60,16 @@ double wt_warps_active(const struct wt_warp_counters *counters);   /* smsp__warp
 double wt_warps_eligible(const struct wt_warp_counters *counters); /* smsp__warps_eligible.avg.per_cycle_active */
 double wt_issue_active(const struct wt_warp_counters *counters);   /* smsp__issue_active.avg.per_cycle_active */
 /* smsp__average_warps_issue_stalled_REASON_per_issue_active.ratio */
-double wt_stalled_per_issue(const struct wt_warp_counters *counters, enum wt_stall reason);
+double wt_stalled_per_issue(const struct wt_warp_counters *counters, enum wt_stall_reason reason);
 
 /* a += b; and a - b, where b was taken from the same run earlier. */
 void wt_warp_counters_add(struct wt_warp_counters *a, const struct wt_warp_counters *b);
 struct wt_warp_counters wt_warp_counters_since(const struct wt_warp_counters *a, const struct wt_warp_counters *b);
 
 /* "barrier", "branch_resolving", …: as inside Nsight Compute's metric names. */
-const char *wt_stall_name(enum wt_stall reason);
+const char *wt_stall_name(enum wt_stall_reason reason);
 
 /* In words, for help and pictures: "waits at a barrier for the block's other warps". */
-const char *wt_stall_help(enum wt_stall reason);
+const char *wt_stall_help(enum wt_stall_reason reason);
 
 #endif

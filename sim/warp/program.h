@@ -94,14 +94,16 @@ struct wt_access {
     float sectors; /* global, local: 32-byte sectors, 1 … 128 */
     float wavefronts; /* shared: passes through the banks (1: free of conflicts); 1 … 32 times the width / 4.
                          Global atomics: most threads that meet in one address */
-    float l1_hit;  /* of the sectors, 0 … 1; negative: estimated from the GPU and the working set */
-    float l2_hit;  /* of those that miss in L1 */
+    float l1_hit;  /* of the sectors, 0 … 1; negative: estimated (none of global, all of local) */
+    float l2_hit;  /* of those that miss in L1; negative: estimated from the footprint and the GPU's L2 */
+    float footprint_mib; /* what the whole grid touches this way, for estimates; 0: too much for any cache */
     bool scattered; /* lines lie apart: DRAM opens a row for each, and transfers at least its granule */
 };
 
 struct wt_instruction {
     uint8_t op;     /* enum wt_op */
-    uint8_t branch; /* enum wt_branch; of BRANCH and EXIT */
+    uint8_t branch; /* enum wt_branch; of BRANCH and EXIT. Of CONVERGE: ALWAYS where it waits for the warp's other threads
+                       (BSYNC, WARPSYNC), NEVER where not (BSSY) */
     uint8_t index;  /* the loop of LOOP and SKIP, the split of SPLIT and UNITE */
     uint8_t stall;  /* cycles until the warp may issue its next instruction, 0 … 15; 0 counts as 1 */
     uint8_t write_board; /* released when the result is there; WT_NO_SCOREBOARD: none */

@@ -1,0 +1,156 @@
+#include <math.h>
+
+#include "warp/machine.h"
+
+static inline double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double taken_by(struct wt_channel *channel, double from, double bytes)
+{
+    channel->demand += bytes;
+    channel->free = later(channel->free, from) + bytes / channel->rate;
+    return channel->free;
+}
+
+wt_cycle wt_queue_pass(struct wt_queue *queue, double *unit, double interval, wt_cycle now)
+{
+    double leave = later(later((double)now, (double)queue->last), *unit);
+    *unit = leave + interval;
+    wt_cycle left = (wt_cycle)leave + 1;
+    queue->leaves[queue->entered++ % WT_MOST_QUEUE] = left;
+    queue->last = left;
+    return left;
+}
+
+/* ---- Shared memory ---- */
+
+static wt_cycle shared_access(struct wt_core *core, struct wt_subcore *subcore, const struct wt_access *access,
+                              wt_cycle now, wt_cycle *read)
+{
+    const struct wt_memory_rates *rates = &core->machine->gpu->memory;
+    bool atomic = access->kind == WT_ACCESS_ATOMIC || access->kind == WT_ACCESS_REDUCE;
+    bool store = access->kind == WT_ACCESS_STORE;
+    double passes = access->wavefronts * (128 / rates->shared_bytes);
+    double busy = passes + (atomic ? (access->wavefronts - 1) * (rates->shared_atomic_interval - 1) : 0);
+    if (store != core->banks_stored)
+        core->banks_free += rates->shared_turn;
+    core->banks_stored = store;
+    wt_cycle left = wt_queue_pass(&subcore->mio, &core->banks_free, busy, now);
+    core->counters.shared_wavefronts += (uint64_t)(access->wavefronts + 0.5f);
+    *read = left + 4;
+    return left - 1 + (wt_cycle)(rates->shared_latency + busy - 1);
+}
+
+/* ---- Global memory ---- */
+
+/* `mean` sectors as a whole number, right on average. */
+static uint64_t whole(double mean, struct wt_random *random)
+{
+    double floor_of = floor(mean);
+    return (uint64_t)floor_of + (mean > floor_of && wt_random_unit(random) < mean - floor_of);
+}
+
+/* Of `count` sectors those that miss, each with the same probability; lines hit or miss together. */
+static double missing(double count, double lines, double hit, struct wt_random *random)
+{
+    if (hit >= 1)
+        return 0;
+    if (hit <= 0)
+        return count;
+    if (lines > 4)
+        return count * (1 - hit);
+    double misses = 0;
+    for (int line = 0; line < (int)(lines + 0.5) || line == 0; line++)
+        misses += wt_random_unit(random) >= hit;
+    return count * misses / later(1, floor(lines + 0.5));
+}
+
+static double estimated_l1(const struct wt_access *access)
+{
+    return access->l1_hit >= 0 ? access->l1_hit : access->space == WT_SPACE_LOCAL ? 1 : 0;
+}
+
+static double estimated_l2(const struct wt_gpu *gpu, const struct wt_access *access)
+{
+    if (access->l2_hit >= 0)
+        return access->l2_hit;
+    if (access->footprint_mib <= 0)
+        return 0;
+    return access->footprint_mib <= gpu->l2_mib ? 1 : gpu->l2_mib / access->footprint_mib;
+}
+
+/* One level's latency, to a slice that is near or far. */
+static double latency_to(const struct wt_machine *machine, double latency, struct wt_random *random)
+{
+    return latency * (1 + machine->spread * (2 * wt_random_unit(random) - 1));
+}
+
+static double dram_cost(const struct wt_memory_rates *rates, const struct wt_access *access, double sectors, double lines)
+{
+    if (!access->scattered)
+        return 32 * sectors / rates->dram_efficiency;
+    return later(32 * sectors, rates->dram_granule_bytes * lines) / rates->dram_scattered;
+}
+
+/* Sectors that L1 does not answer. Returns when the last of them is there. */
+static double beyond_l1(struct wt_core *core, struct wt_one_warp *warp, const struct wt_access *access, double sectors,
+                        double from)
+{
+    const struct wt_machine *machine = core->machine;
+    const struct wt_memory_rates *rates = &machine->gpu->memory;
+    bool atomic = access->kind == WT_ACCESS_ATOMIC || access->kind == WT_ACCESS_REDUCE;
+    double hit = estimated_l2(machine->gpu, access);
+    double lines = access->sectors > 0 ? access->lines * sectors / access->sectors : 0;
+    double misses = missing(sectors, lines, hit, &warp->random);
+    core->port_free = later(core->port_free, from) + 32 * sectors / rates->l2_bytes;
+    double done = later(core->port_free, taken_by(&core->l2, from, 32 * sectors));
+    double latency = atomic ? rates->atomic_latency : rates->l2_latency;
+    core->counters.l2_sectors += whole(sectors, &warp->random);
+    core->counters.l2_hits += whole(sectors - misses, &warp->random);
+    if (misses > 0) {
+        double missed_lines = lines * misses / sectors;
+        double bytes = access->scattered ? later(32 * misses, rates->dram_granule_bytes * missed_lines) : 32 * misses;
+        done = later(done, taken_by(&core->dram, from, dram_cost(rates, access, misses, missed_lines)));
+        latency += rates->dram_latency - rates->l2_latency;
+        core->counters.dram_bytes += whole(bytes, &warp->random);
+    }
+    if (atomic && access->wavefronts > 1) {
+        core->atomic_free =
+            later(core->atomic_free, from) + access->wavefronts * rates->atomic_interval * machine->sms_active;
+        done = later(done, core->atomic_free);
+    }
+    return done + latency_to(machine, latency, &warp->random);
+}
+
+static wt_cycle global_access(struct wt_core *core, struct wt_subcore *subcore, struct wt_one_warp *warp,
+                              const struct wt_access *access, wt_cycle now, wt_cycle *read)
+{
+    const struct wt_memory_rates *rates = &core->machine->gpu->memory;
+    bool store = access->kind == WT_ACCESS_STORE;
+    bool atomic = access->kind == WT_ACCESS_ATOMIC || access->kind == WT_ACCESS_REDUCE;
+    double sectors = access->sectors;
+    double busy = later(later(access->lines / rates->l1_lines, 32 * sectors / rates->l1_bytes), 1);
+    wt_cycle left = wt_queue_pass(&subcore->lg, &core->tags_free, busy, now);
+    *read = left + 4;
+    double misses = store || atomic ? sectors : missing(sectors, access->lines, estimated_l1(access), &warp->random);
+    core->counters.l1_sectors += whole(sectors, &warp->random);
+    core->counters.l1_hits += whole(sectors - misses, &warp->random);
+    double done = (double)left - 1 + busy - 1 + rates->l1_latency;
+    if (misses > 0)
+        done = later(done, beyond_l1(core, warp, access, misses, (double)left - 1 + busy - 1));
+    return (wt_cycle)done;
+}
+
+wt_cycle wt_memory_access(struct wt_core *core, struct wt_subcore *subcore, struct wt_one_warp *warp,
+                          const struct wt_access *access, wt_cycle now, wt_cycle *read)
+{
+    bool shared = access->space == WT_SPACE_SHARED || access->space == WT_SPACE_CLUSTER;
+    wt_cycle done = shared ? shared_access(core, subcore, access, now, read)
+                           : global_access(core, subcore, warp, access, now, read);
+    bool store = access->kind == WT_ACCESS_STORE || access->kind == WT_ACCESS_REDUCE;
+    if (store && !shared && done > warp->stores_until)
+        warp->stores_until = done;
+    return done;
+}

@@ -1,0 +1,366 @@
+#include "warp/warp.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "dispatch/endqueue.h"
+#include "warp/machine.h"
+
+enum { SHORTEST_EPOCH = 16, LONGEST_EPOCH = 512 };
+
+/* One launch's figures while it runs. */
+struct launch {
+    struct wt_warp_counters at_begin; /* of all SMs */
+    struct wt_warp_counters total;
+    wt_time first_start, last_end;
+    bool begun, ended;
+};
+
+struct wt_warp {
+    struct wt_machine machine;
+    struct wt_warp_setup setup;
+    struct wt_core *cores;
+    int core_count;
+    struct wt_endqueue ends; /* of blocks, known so far */
+    size_t running;
+    wt_cycle horizon; /* every SM has been simulated up to here */
+    wt_cycle epoch;   /* cycles */
+    double dram_bytes, l2_bytes; /* per cycle, all SMs */
+    double *shares; /* scratch: one per SM */
+    struct launch *launches;
+    uint32_t current; /* launch */
+    uint32_t *launch_of_place;
+    struct wt_warp_counters *reported; /* per SM: at the beginning of the interval */
+    wt_cycle interval_begin;
+};
+
+/* ---- Sharing bandwidth ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The level up to which each of the wishes is granted, so that all of `capacity` is used: max-min fairness. */
+static double fair_level(double *wishes, int count, double capacity)
+{
+    qsort(wishes, (size_t)count, sizeof *wishes, ascending);
+    for (int i = 0; i < count; i++) {
+        double level = capacity / (count - i);
+        if (wishes[i] >= level)
+            return level;
+        capacity -= wishes[i];
+    }
+    return INFINITY;
+}
+
+static struct wt_channel *channel_of(struct wt_core *core, bool dram)
+{
+    return dram ? &core->dram : &core->l2;
+}
+
+/* An SM asks for what it has waiting and as much again as it asked for in this epoch; it gets its fair share, or what its
+ * port carries where there is enough for all. */
+static void share_channel(struct wt_warp *w, bool dram, double capacity, double port)
+{
+    int asking = 0;
+    for (int i = 0; i < w->core_count; i++) {
+        struct wt_channel *channel = channel_of(&w->cores[i], dram);
+        double waiting = (channel->free - (double)w->horizon) * channel->rate;
+        double wish = channel->demand + (waiting > 0 ? waiting : 0);
+        channel->demand = 0;
+        if (wish > 0)
+            w->shares[asking++] = wish / (double)w->epoch;
+    }
+    double level = asking ? fair_level(w->shares, asking, capacity) : port;
+    for (int i = 0; i < w->core_count; i++)
+        channel_of(&w->cores[i], dram)->rate = level < port ? level : port;
+}
+
+static void share_bandwidth(struct wt_warp *w)
+{
+    double port = w->setup.gpu->memory.l2_bytes;
+    share_channel(w, false, w->l2_bytes, port);
+    share_channel(w, true, w->dram_bytes, port);
+}
+
+/* ---- Epochs ---- */
+
+static void collect_ends(struct wt_warp *w)
+{
+    for (int i = 0; i < w->core_count; i++) {
+        struct wt_core *core = &w->cores[i];
+        for (int e = 0; e < core->end_count; e++)
+            wt_endqueue_push(&w->ends, (struct wt_running){core->ends[e].time * WT_CYCLE,
+                                                           (uint32_t)(i * WT_MAX_SLOTS + core->ends[e].slot)});
+        core->end_count = 0;
+    }
+}
+
+static void report_interval(struct wt_warp *w)
+{
+    const struct wt_warp_observer *observer = w->setup.observer;
+    if (!observer || !observer->interval || (w->horizon - w->interval_begin) * WT_CYCLE < observer->interval_length)
+        return;
+    for (int i = 0; i < w->core_count; i++) {
+        struct wt_core *core = &w->cores[i];
+        wt_core_settle(core, w->horizon);
+        struct wt_warp_counters since = wt_warp_counters_since(&core->counters, &w->reported[i]);
+        w->reported[i] = core->counters;
+        observer->interval(observer->context, i, w->interval_begin * WT_CYCLE, w->horizon * WT_CYCLE, &since);
+    }
+    w->interval_begin = w->horizon;
+}
+
+static wt_cycle next_of_all(const struct wt_warp *w)
+{
+    wt_cycle next = WT_NEVER;
+    for (int i = 0; i < w->core_count; i++) {
+        wt_cycle own = wt_core_next(&w->cores[i]);
+        next = own < next ? own : next;
+    }
+    return next;
+}
+
+/* Simulates one epoch, or skips to the next event where that is further away. */
+static void run_epoch(struct wt_warp *w)
+{
+    wt_cycle until = w->horizon + w->epoch, next = next_of_all(w);
+    if (next >= until) {
+        w->horizon = next == WT_NEVER ? until : next / w->epoch * w->epoch;
+        return;
+    }
+#pragma omp parallel for schedule(dynamic, 4) num_threads(w->setup.threads)
+    for (int i = 0; i < w->core_count; i++)
+        wt_core_run(&w->cores[i], until);
+    w->horizon = until;
+    collect_ends(w);
+    share_bandwidth(w);
+    report_interval(w);
+}
+
+/* Goes on until the first end is known that lies at or before `until`, or that there is none. Blocks begun later start no
+ * sooner than a launch latency, which is no less than an epoch, after `until`. */
+static wt_time next_end(void *context, wt_time until)
+{
+    struct wt_warp *w = context;
+    while (w->running > 0 && w->horizon * WT_CYCLE <= until && wt_endqueue_next(&w->ends) > w->horizon * WT_CYCLE) {
+        if (next_of_all(w) == WT_NEVER)
+            break;
+        run_epoch(w);
+    }
+    return wt_endqueue_next(&w->ends);
+}
+
+/* ---- Launches ---- */
+
+static struct wt_warp_counters sum_of_all(const struct wt_warp *w)
+{
+    struct wt_warp_counters sum = {0};
+    for (int i = 0; i < w->core_count; i++)
+        wt_warp_counters_add(&sum, &w->cores[i].counters);
+    return sum;
+}
+
+static void end_launch(struct wt_warp *w, struct launch *launch)
+{
+    for (int i = 0; i < w->core_count; i++)
+        wt_core_settle(&w->cores[i], w->horizon);
+    struct wt_warp_counters now = sum_of_all(w);
+    launch->total = wt_warp_counters_since(&now, &launch->at_begin);
+    launch->ended = true;
+}
+
+static void begin_launch(struct wt_warp *w, uint32_t kernel, wt_time start)
+{
+    struct launch *launch = &w->launches[kernel];
+    if (launch->begun)
+        return;
+    if (w->launches[w->current].begun && !w->launches[w->current].ended)
+        end_launch(w, &w->launches[w->current]);
+    w->current = kernel;
+    *launch = (struct launch){.at_begin = sum_of_all(w), .first_start = start, .begun = true};
+}
+
+/* ---- For the dispatcher ---- */
+
+static void begin(void *context, uint32_t id, uint32_t kernel, uint64_t block, wt_time start)
+{
+    struct wt_warp *w = context;
+    begin_launch(w, kernel, start);
+    wt_cycle cycle = (start + WT_CYCLE - 1) / WT_CYCLE;
+    wt_core_announce(&w->cores[id / WT_MAX_SLOTS], (int)(id % WT_MAX_SLOTS), kernel, block,
+                     cycle < w->horizon ? w->horizon : cycle);
+    w->launch_of_place[id] = kernel;
+    w->running++;
+}
+
+static uint32_t take_end(void *context)
+{
+    struct wt_warp *w = context;
+    struct wt_running ended = wt_endqueue_pop(&w->ends);
+    w->running--;
+    struct launch *launch = &w->launches[w->launch_of_place[ended.id]];
+    if (ended.end > launch->last_end)
+        launch->last_end = ended.end;
+    return ended.id;
+}
+
+struct wt_sharing wt_warp_sharing(struct wt_warp *w)
+{
+    return (struct wt_sharing){.context = w, .begin = begin, .next_end = next_end, .take_end = take_end};
+}
+
+/* ---- Setting up ---- */
+
+static void set_up_subcore(const struct wt_warp *w, struct wt_subcore *subcore)
+{
+    const struct wt_warp_rates *rates = &w->setup.gpu->warp;
+    subcore->next = subcore->far_next = WT_NEVER;
+    subcore->mio.depth = (uint32_t)rates->mio_queue;
+    subcore->lg.depth = (uint32_t)rates->lg_queue;
+    subcore->barriers.depth = (uint32_t)rates->barrier_queue;
+    subcore->choice.last = -1;
+    subcore->choice.age = subcore->ages;
+    subcore->warps = wt_alloc((size_t)w->machine.slots, sizeof *subcore->warps);
+}
+
+static void set_up_core(struct wt_warp *w, int index)
+{
+    struct wt_core *core = &w->cores[index];
+    const struct wt_warp_observer *observer = w->setup.observer;
+    core->machine = &w->machine;
+    core->index = index;
+    core->coming_next = WT_NEVER;
+    core->reports_issues = observer && observer->issue && observer->issue_sm == index;
+    core->seen_lines = wt_alloc(w->machine.line_count, 1);
+    core->l2.rate = core->dram.rate = w->setup.gpu->memory.l2_bytes;
+    for (int i = 0; i < WT_MAX_SLOTS; i++)
+        core->blocks[i].loop_counts = wt_alloc(WT_MOST_LOOPS, sizeof *core->blocks[i].loop_counts);
+    for (int s = 0; s < w->machine.subcore_count; s++)
+        set_up_subcore(w, &core->subcores[s]);
+}
+
+static void set_up_machine(struct wt_warp *w)
+{
+    const struct wt_gpu *gpu = w->setup.gpu;
+    struct wt_machine *machine = &w->machine;
+    machine->gpu = gpu;
+    machine->setup = &w->setup;
+    machine->subcore_count = gpu->limits.subcores;
+    machine->slots = gpu->limits.warps_per_sm / gpu->limits.subcores;
+    machine->spread = gpu->memory.spread;
+    machine->sms_active = gpu->topology.sm_count;
+    machine->steps = wt_alloc(w->setup.kernel_count, sizeof(struct wt_step *));
+    for (size_t i = 0; i < w->setup.kernel_count; i++)
+        machine->steps[i] = wt_steps_make(w->setup.kernels[i].program, gpu, &machine->line_count);
+}
+
+/* Bytes per cycle; a GPU of which nothing is known has an H200's for each SM. */
+static double dram_rate(const struct wt_gpu *gpu)
+{
+    if (gpu->memory_gbs <= 0 || gpu->clock_mhz <= 0)
+        return 18.4 * gpu->topology.sm_count;
+    return gpu->memory_gbs * 1e3 / gpu->clock_mhz;
+}
+
+static void set_up(struct wt_warp *w)
+{
+    const struct wt_gpu *gpu = w->setup.gpu;
+    set_up_machine(w);
+    double latency = gpu->rates.launch_latency_cycles;
+    w->epoch = (wt_cycle)(latency < SHORTEST_EPOCH ? SHORTEST_EPOCH : latency > LONGEST_EPOCH ? LONGEST_EPOCH : latency);
+    w->dram_bytes = dram_rate(gpu);
+    w->l2_bytes = gpu->memory.l2_gpu_bytes > 0 ? gpu->memory.l2_gpu_bytes : INFINITY;
+    w->core_count = gpu->topology.sm_count;
+    w->cores = wt_alloc((size_t)w->core_count, sizeof *w->cores);
+    w->shares = wt_alloc((size_t)w->core_count, sizeof *w->shares);
+    w->reported = wt_alloc((size_t)w->core_count, sizeof *w->reported);
+    w->launches = wt_alloc(w->setup.kernel_count, sizeof *w->launches);
+    w->launch_of_place = wt_alloc((size_t)w->core_count * WT_MAX_SLOTS, sizeof *w->launch_of_place);
+    wt_endqueue_init(&w->ends, (size_t)w->core_count * WT_MAX_SLOTS);
+    for (int i = 0; i < w->core_count; i++)
+        set_up_core(w, i);
+}
+
+static enum wt_code check(const struct wt_warp_setup *setup, const struct wt_scheduler **scheduler, struct wt_error *err)
+{
+    const struct wt_limits *limits = &setup->gpu->limits;
+    if (limits->warps_per_sm / limits->subcores > WT_MOST_SUBCORE_WARPS)
+        return wt_fail(err, WT_BAD_INPUT, "%s: the warp level takes at most %d warps per sub-core", setup->gpu->name,
+                       WT_MOST_SUBCORE_WARPS);
+    *scheduler = setup->scheduler ? setup->scheduler : wt_scheduler_find(setup->gpu->warp.scheduler);
+    if (!*scheduler)
+        return wt_fail(err, WT_BAD_INPUT, "%s: there is no warp scheduler '%s'; there are cggty, gto, lrr, two-level",
+                       setup->gpu->name, setup->gpu->warp.scheduler);
+    for (size_t i = 0; i < setup->kernel_count; i++) {
+        WT_TRY(wt_program_check(setup->kernels[i].program, err));
+        if (setup->kernels[i].warps < 1 || setup->kernels[i].warps > limits->warps_per_sm)
+            return wt_fail(err, WT_BAD_INPUT, "%s: a block has from 1 to %d warps", setup->kernels[i].program->name,
+                           limits->warps_per_sm);
+    }
+    return WT_OK;
+}
+
+enum wt_code wt_warp_new(const struct wt_warp_setup *setup, struct wt_warp **out, struct wt_error *err)
+{
+    *out = NULL;
+    const struct wt_scheduler *scheduler = NULL;
+    WT_TRY(check(setup, &scheduler, err));
+    struct wt_warp *w = wt_alloc(1, sizeof *w);
+    w->setup = *setup;
+    if (w->setup.threads <= 0)
+        w->setup.threads = omp_get_max_threads();
+    if (setup->observer && setup->observer->issue)
+        w->setup.threads = 1;
+    w->machine.scheduler = scheduler;
+    set_up(w);
+    *out = w;
+    return WT_OK;
+}
+
+void wt_warp_free(struct wt_warp *w)
+{
+    if (!w)
+        return;
+    for (int i = 0; i < w->core_count; i++) {
+        for (int s = 0; s < w->machine.subcore_count; s++)
+            free(w->cores[i].subcores[s].warps);
+        for (int b = 0; b < WT_MAX_SLOTS; b++)
+            free(w->cores[i].blocks[b].loop_counts);
+        free(w->cores[i].seen_lines);
+    }
+    for (size_t i = 0; i < w->setup.kernel_count; i++)
+        free(w->machine.steps[i]);
+    free(w->machine.steps);
+    wt_endqueue_free(&w->ends);
+    free(w->cores);
+    free(w->shares);
+    free(w->reported);
+    free(w->launches);
+    free(w->launch_of_place);
+    free(w);
+}
+
+struct wt_warp_result wt_warp_result(const struct wt_warp *w, uint32_t kernel)
+{
+    const struct launch *launch = &w->launches[kernel];
+    struct wt_warp_counters total = launch->total;
+    if (launch->begun && !launch->ended) {
+        total = sum_of_all(w);
+        total = wt_warp_counters_since(&total, &launch->at_begin);
+    }
+    int used = 0;
+    for (int i = 0; i < w->core_count; i++)
+        used += w->cores[i].counters.blocks > 0;
+    return (struct wt_warp_result){.total = total,
+                                   .elapsed_cycles = launch->last_end > launch->first_start
+                                                         ? wt_to_cycles(launch->last_end - launch->first_start)
+                                                         : 0,
+                                   .sms = used,
+                                   .sms_used = used};
+}
