@@ -8,26 +8,14 @@
 
 #include "core/mem.h"
 #include "dispatch/endqueue.h"
+#include "dispatch/ports.h"
 #include "dispatch/room.h"
 
 /* A block that is running or whose report is under way. */
 struct resident {
     uint64_t block;
     wt_time start;
-};
-
-struct report {
-    wt_time ready; /* would be at the distributor if the port let it through at once */
-    uint32_t id;   /* as in the end queue */
-};
-
-/* The port of one GPC: reports under way, in the order in which they go through. A ring as large as the GPC's block
- * slots. */
-struct port {
-    struct report *ring;
-    uint32_t size, head, count;
-    wt_time free_at;
-    wt_time held_until;
+    struct grid *grid;
 };
 
 /* What one SM's launches obey. */
@@ -37,48 +25,55 @@ struct launcher {
     wt_time report_latency; /* over to known */
     uint16_t partner;       /* the TPC's other SM, or the SM itself */
     uint16_t gpc;
-    int32_t credit;         /* blocks that surely fit, as far as known */
+    int32_t credit;         /* blocks of the head that surely fit, as far as known; kept while `counted` */
 };
 
-/* Of the kernel being dispatched. */
-struct current {
+/* A kernel that has reached the grid scheduler and is not over. */
+struct grid {
+    struct grid *next; /* the one after it in the queue, or in the list of free ones */
     const struct wt_kernel *kernel;
     uint32_t index;
-    uint64_t next_block, remaining, running;
+    uint64_t next_block, remaining;
+    uint64_t running;    /* blocks that have started and not ended */
+    uint64_t unreported; /* blocks that have started and are not known to be over */
     wt_time interval, lag, shortest;
-    bool uniform; /* an SM that was full has exactly as much room as blocks have left since */
     wt_time first_start, last_start, last_end;
 };
 
 struct engine {
     const struct wt_simulation *simulation;
     const struct wt_policy *policy;
+    struct wt_front_end front_end;
+    struct wt_serial serial; /* behind front_end when the simulation has none */
     void *policy_state;
-    int sm_count, gpc_count;
+    int sm_count;
     struct wt_sm **sms;
-    struct launcher *launchers;   /* by SM */
-    struct resident *residents;   /* by id */
-    struct port *ports;           /* by GPC */
-    wt_time *next_report;         /* by GPC: arrival of the head report, WT_NEVER when none */
-    int soonest;                  /* the GPC whose next report is the earliest */
+    struct launcher *launchers; /* by SM */
+    struct resident *residents; /* by id */
+    struct wt_ports ports;
     struct wt_endqueue ends;
-    struct wt_room room;
+    struct wt_room room;        /* for the head */
     struct wt_visit visit;
-    struct current current;
-    wt_time now;                  /* the distributor's */
-    wt_time origin;               /* WT_NEVER until the first block has ended */
-    wt_time visit_time, report_time, hold_time, launch_latency;
+    struct grid *grids;         /* limits.resident_grids of them */
+    struct grid *free_grids;
+    struct grid *head;          /* of the queue: whose blocks are being handed out; NULL: none waits */
+    uint64_t grid_count;
+    uint64_t unreported;        /* of all grids */
+    bool counted;               /* credits hold: only blocks of the head are on the SMs, and they fill sub-cores alike */
+    wt_time next_arrival;       /* of a kernel at the grid scheduler */
+    wt_time now;                /* the distributor's */
+    wt_time origin;             /* WT_NEVER until the first block has ended */
+    wt_time visit_time, hold_time, launch_latency;
 };
 
 /* ---- Observers ---- */
 
-static void tell_begin(struct engine *e)
+static void tell_begin(struct engine *e, const struct grid *grid)
 {
     const struct wt_simulation *s = e->simulation;
     for (size_t i = 0; i < s->observer_count; i++)
         if (s->observers[i].launch_begins)
-            s->observers[i].launch_begins(s->observers[i].context, e->current.index,
-                                          e->current.first_start - e->origin);
+            s->observers[i].launch_begins(s->observers[i].context, grid->index, grid->first_start - e->origin);
 }
 
 static void tell_block(struct engine *e, uint32_t id, wt_time end)
@@ -86,20 +81,20 @@ static void tell_block(struct engine *e, uint32_t id, wt_time end)
     const struct wt_simulation *s = e->simulation;
     const struct resident *resident = &e->residents[id];
     struct wt_block_run run = {.block = resident->block, .start = resident->start - e->origin, .end = end - e->origin,
-                               .launch = e->current.index, .sm = (uint16_t)(id / WT_MAX_SLOTS),
+                               .launch = resident->grid->index, .sm = (uint16_t)(id / WT_MAX_SLOTS),
                                .slot = (uint16_t)(id % WT_MAX_SLOTS)};
     for (size_t i = 0; i < s->observer_count; i++)
         if (s->observers[i].block_done)
             s->observers[i].block_done(s->observers[i].context, &run);
 }
 
-static void tell_end(struct engine *e)
+static void tell_end(struct engine *e, const struct grid *grid)
 {
     const struct wt_simulation *s = e->simulation;
     for (size_t i = 0; i < s->observer_count; i++)
         if (s->observers[i].launch_ends)
-            s->observers[i].launch_ends(s->observers[i].context, e->current.index,
-                                        e->current.last_start - e->origin, e->current.last_end - e->origin);
+            s->observers[i].launch_ends(s->observers[i].context, grid->index, grid->last_start - e->origin,
+                                        grid->last_end - e->origin);
 }
 
 /* ---- Running blocks ---- */
@@ -123,11 +118,11 @@ static struct wt_running take_end(struct engine *e)
 static void begin_block(struct engine *e, uint32_t id, wt_time start)
 {
     const struct wt_sharing *sharing = e->simulation->sharing;
-    const struct wt_cost *cost = &e->current.kernel->cost;
+    const struct wt_cost *cost = &e->head->kernel->cost;
     if (sharing)
-        sharing->begin(sharing->context, id, e->current.index, e->current.next_block, start);
+        sharing->begin(sharing->context, id, e->head->index, e->head->next_block, start);
     else
-        wt_endqueue_push(&e->ends, (struct wt_running){start + cost->duration(cost->context, e->current.next_block), id});
+        wt_endqueue_push(&e->ends, (struct wt_running){start + cost->duration(cost->context, e->head->next_block), id});
 }
 
 /* ---- Ends and reports ---- */
@@ -137,89 +132,154 @@ static inline wt_time later(wt_time a, wt_time b)
     return a > b ? a : b;
 }
 
-/* When the head report reaches the distributor; WT_NEVER when there is none. */
-static inline wt_time head_arrival(const struct port *port)
+static inline wt_time sooner(wt_time a, wt_time b)
 {
-    if (port->count == 0)
-        return WT_NEVER;
-    return later(port->ring[port->head].ready, later(port->free_at, port->held_until));
+    return a < b ? a : b;
 }
 
-static int find_soonest(const struct engine *e)
+/* The first start of all, which is known once a block has ended: whatever is handed out from then on starts later. */
+static void fix_origin(struct engine *e)
 {
-    int soonest = 0;
-    for (int g = 1; g < e->gpc_count; g++)
-        soonest = e->next_report[g] < e->next_report[soonest] ? g : soonest;
-    return soonest;
+    for (int i = 0; i < e->simulation->gpu->limits.resident_grids; i++)
+        e->origin = sooner(e->origin, e->grids[i].first_start);
 }
 
-static inline void queue_report(struct engine *e, uint32_t id, wt_time over)
-{
-    const struct launcher *launcher = &e->launchers[id / WT_MAX_SLOTS];
-    struct port *port = &e->ports[launcher->gpc];
-    assert(port->count < port->size);
-    uint32_t tail = port->head + port->count;
-    port->ring[tail < port->size ? tail : tail - port->size] =
-        (struct report){over + launcher->report_latency, id};
-    if (port->count++ > 0)
-        return;
-    e->next_report[launcher->gpc] = head_arrival(port);
-    if (e->next_report[launcher->gpc] < e->next_report[e->soonest])
-        e->soonest = launcher->gpc;
-}
-
-/* Reports of the GPC wait for a first-wave launch that starts at `start`. */
-static void hold_reports(struct engine *e, int gpc, wt_time start)
-{
-    struct port *port = &e->ports[gpc];
-    port->held_until = later(port->held_until, start + e->hold_time - e->launch_latency);
-    if (port->count == 0)
-        return;
-    e->next_report[gpc] = head_arrival(port);
-    e->soonest = find_soonest(e);
-}
-
-/* The running block that ends first ends. The first end of a kernel fixes when it began, since whatever is handed
- * out from now on starts later. */
+/* The running block that ends first ends. For the same reason its kernel's first start is known by now. */
 static void end_block(struct engine *e)
 {
     struct wt_running running = take_end(e);
-    if (e->current.last_end == 0) {
+    const struct resident *resident = &e->residents[running.id];
+    const struct launcher *launcher = &e->launchers[running.id / WT_MAX_SLOTS];
+    struct grid *grid = resident->grid;
+    if (grid->last_end == 0) {
         if (e->origin == WT_NEVER)
-            e->origin = e->current.first_start;
-        tell_begin(e);
+            fix_origin(e);
+        tell_begin(e, grid);
     }
-    e->current.last_end = running.end;
-    e->current.running--;
+    grid->last_end = running.end;
+    grid->running--;
     tell_block(e, running.id, running.end);
-    queue_report(e, running.id, later(running.end, e->residents[running.id].start + e->current.shortest));
+    wt_time over = later(running.end, resident->start + grid->shortest);
+    wt_ports_push(&e->ports, launcher->gpc, (struct wt_report){over + launcher->report_latency, running.id});
 }
 
-/* Whether the SM would admit another block now. Where blocks fill all sub-cores alike, counting them tells. */
+/* Whether the SM would admit another block of the head now. */
 static inline bool has_room(const struct engine *e, int sm)
 {
     struct wt_refusal why;
-    if (e->current.uniform)
+    if (e->counted)
         return e->launchers[sm].credit > 0;
-    return !wt_sm_refusal(e->sms[sm], &e->current.kernel->shape, &why);
+    return !wt_sm_refusal(e->sms[sm], &e->head->kernel->shape, &why);
+}
+
+/* Where only the head's blocks are resident and they fill all sub-cores alike, counting them tells who has room. */
+static void count_room(struct engine *e)
+{
+    const struct wt_shape *shape = &e->head->kernel->shape;
+    e->counted = shape->warps % e->simulation->gpu->limits.subcores == 0 && e->unreported == e->head->unreported;
+    for (int sm = 0; e->counted && sm < e->sm_count; sm++)
+        e->launchers[sm].credit = wt_sm_room(e->sms[sm], shape);
+}
+
+static void finish_grid(struct engine *e, struct grid *grid)
+{
+    tell_end(e, grid);
+    e->front_end.done(e->front_end.context, grid->index, grid->last_end);
+    e->next_arrival = e->front_end.next(e->front_end.context);
+    e->grid_count--;
+    grid->first_start = WT_NEVER;
+    grid->next = e->free_grids;
+    e->free_grids = grid;
 }
 
 /* The earliest report reaches the distributor. */
 static void take_report(struct engine *e)
 {
-    struct port *port = &e->ports[e->soonest];
-    uint32_t id = port->ring[port->head].id;
+    uint32_t id = wt_ports_take(&e->ports);
     int sm = (int)(id / WT_MAX_SLOTS);
-    if (++port->head == port->size)
-        port->head = 0;
-    port->count--;
-    port->free_at = e->next_report[e->soonest] + e->report_time;
-    e->next_report[e->soonest] = head_arrival(port);
-    e->soonest = find_soonest(e);
+    struct grid *grid = e->residents[id].grid;
     wt_sm_release(e->sms[sm], (int)(id % WT_MAX_SLOTS));
     e->launchers[sm].credit++;
+    e->unreported--;
+    if (--grid->unreported == 0 && grid->remaining == 0)
+        finish_grid(e, grid);
+    if (!e->head)
+        return;
+    if (grid != e->head && e->unreported == e->head->unreported)
+        count_room(e);
     if (has_room(e, sm))
         wt_room_open(&e->room, sm);
+}
+
+/* ---- The grid scheduler ---- */
+
+/* The head of the queue has changed. */
+static void turn_to_head(struct engine *e)
+{
+    struct grid *head = e->head;
+    if (!head)
+        return;
+    e->room.shape = &head->kernel->shape;
+    count_room(e);
+    for (int sm = 0; sm < e->sm_count; sm++)
+        if (has_room(e, sm))
+            wt_room_open(&e->room, sm);
+        else
+            wt_room_close(&e->room, sm);
+    e->policy->launch(e->policy_state, &e->room, head->remaining, head->kernel->cooperative);
+}
+
+/* Behind all that are as urgent or more urgent. */
+static void enqueue(struct engine *e, struct grid *grid)
+{
+    struct grid **place = &e->head;
+    while (*place && (*place)->kernel->priority <= grid->kernel->priority)
+        place = &(*place)->next;
+    grid->next = *place;
+    *place = grid;
+    if (e->head == grid)
+        turn_to_head(e);
+}
+
+/* A kernel reaches the grid scheduler. */
+static void take_arrival(struct engine *e)
+{
+    const struct wt_rates *rates = &e->simulation->gpu->rates;
+    uint32_t index = e->front_end.take(e->front_end.context);
+    const struct wt_kernel *kernel = &e->simulation->kernels[index];
+    double interval = wt_curve_at(&rates->launch_cycles, kernel->shape.warps);
+    struct grid *grid = e->free_grids;
+    e->free_grids = grid->next;
+    e->grid_count++;
+    *grid = (struct grid){
+        .kernel = kernel,
+        .index = index,
+        .remaining = kernel->grid_blocks,
+        .interval = wt_from_cycles(interval),
+        .lag = wt_from_cycles(wt_curve_at(&rates->tpc_lag_cycles, kernel->shape.warps)),
+        .shortest = wt_from_cycles(interval + rates->drain_cycles),
+        .first_start = WT_NEVER,
+    };
+    e->next_arrival = e->front_end.next(e->front_end.context);
+    enqueue(e, grid);
+}
+
+/* The head's last block has been handed out. */
+static void leave_queue(struct engine *e)
+{
+    uint32_t index = e->head->index;
+    e->head = e->head->next;
+    if (e->front_end.dispatched) {
+        e->front_end.dispatched(e->front_end.context, index, e->now);
+        e->next_arrival = e->front_end.next(e->front_end.context);
+    }
+    turn_to_head(e);
+}
+
+/* When the next kernel comes; a full grid scheduler lets it wait. */
+static inline wt_time arrival(const struct engine *e)
+{
+    return e->free_grids ? e->next_arrival : WT_NEVER;
 }
 
 /* Everything that has reached the distributor by now. A report never arrives before its block's end. */
@@ -227,18 +287,23 @@ static void catch_up(struct engine *e)
 {
     while (next_end(e, e->now) <= e->now)
         end_block(e);
-    while (e->next_report[e->soonest] <= e->now)
+    while (wt_ports_next(&e->ports) <= e->now)
         take_report(e);
+    while (arrival(e) <= e->now)
+        take_arrival(e);
 }
 
-/* Moves on to the next report. False: there is none and will be none. */
-static bool wait_for_report(struct engine *e)
+/* Moves on to the next report or arrival. False: there is none and will be none. */
+static bool wait(struct engine *e)
 {
-    while (next_end(e, e->next_report[e->soonest]) < e->next_report[e->soonest])
+    wt_time until = sooner(wt_ports_next(&e->ports), arrival(e));
+    while (next_end(e, until) < until) {
         end_block(e);
-    if (e->next_report[e->soonest] == WT_NEVER)
+        until = sooner(wt_ports_next(&e->ports), arrival(e));
+    }
+    if (until == WT_NEVER)
         return false;
-    e->now = e->next_report[e->soonest];
+    e->now = later(e->now, until);
     return true;
 }
 
@@ -247,29 +312,31 @@ static bool wait_for_report(struct engine *e)
 static void start_block(struct engine *e, int sm, int slot)
 {
     struct launcher *launcher = &e->launchers[sm];
-    struct current *current = &e->current;
+    struct grid *grid = e->head;
     wt_time start = later(e->now + launcher->launch_latency, launcher->ready);
     struct launcher *partner = &e->launchers[launcher->partner];
-    partner->ready = later(partner->ready, start + current->lag);
-    launcher->ready = start + current->interval;
+    partner->ready = later(partner->ready, start + grid->lag);
+    launcher->ready = start + grid->interval;
     uint32_t id = (uint32_t)sm * WT_MAX_SLOTS + (uint32_t)slot;
-    e->residents[id] = (struct resident){current->next_block, start};
+    e->residents[id] = (struct resident){grid->next_block, start, grid};
     begin_block(e, id, start);
     if (e->visit.first_wave)
-        hold_reports(e, launcher->gpc, start);
-    if (start < current->first_start)
-        current->first_start = start;
-    current->last_start = start;
-    current->next_block++;
-    current->remaining--;
-    current->running++;
+        wt_ports_hold(&e->ports, launcher->gpc, start + e->hold_time - e->launch_latency);
+    if (start < grid->first_start)
+        grid->first_start = start;
+    grid->last_start = start;
+    grid->next_block++;
+    grid->remaining--;
+    grid->running++;
+    grid->unreported++;
+    e->unreported++;
 }
 
 static void offer(struct engine *e, int sm)
 {
     if (!wt_room_is_open(&e->room, sm))
         return;
-    int slot = wt_sm_admit(e->sms[sm], &e->current.kernel->shape);
+    int slot = wt_sm_admit(e->sms[sm], &e->head->kernel->shape);
     assert(slot >= 0);
     start_block(e, sm, slot);
     e->launchers[sm].credit--;
@@ -279,36 +346,15 @@ static void offer(struct engine *e, int sm)
 
 static void make_visit(struct engine *e)
 {
-    e->policy->visit(e->policy_state, &e->room, e->current.remaining, &e->visit);
+    e->policy->visit(e->policy_state, &e->room, e->head->remaining, &e->visit);
     for (int i = 0; i < e->visit.count; i++)
         offer(e, e->visit.sms[i]);
     e->now += e->visit_time;
+    if (e->head->remaining == 0)
+        leave_queue(e);
 }
 
-/* ---- One kernel ---- */
-
-static void begin_kernel(struct engine *e, size_t index)
-{
-    const struct wt_kernel *kernel = &e->simulation->kernels[index];
-    const struct wt_rates *rates = &e->simulation->gpu->rates;
-    double interval = wt_curve_at(&rates->launch_cycles, kernel->shape.warps);
-    e->current = (struct current){
-        .kernel = kernel,
-        .index = (uint32_t)index,
-        .remaining = kernel->grid_blocks,
-        .interval = wt_from_cycles(interval),
-        .lag = wt_from_cycles(wt_curve_at(&rates->tpc_lag_cycles, kernel->shape.warps)),
-        .shortest = wt_from_cycles(interval + rates->drain_cycles),
-        .uniform = kernel->shape.warps % e->simulation->gpu->limits.subcores == 0,
-        .first_start = WT_NEVER,
-    };
-    e->room.shape = &kernel->shape;
-    for (int sm = 0; sm < e->sm_count; sm++) {
-        e->launchers[sm].credit = wt_sm_room(e->sms[sm], &kernel->shape);
-        wt_room_open(&e->room, sm);
-    }
-    e->policy->launch(e->policy_state, &e->room, kernel->grid_blocks, kernel->cooperative);
-}
+/* ---- Deadlock ---- */
 
 static bool same_reason(const struct wt_refusal *a, const struct wt_refusal *b)
 {
@@ -320,11 +366,11 @@ static void find_reason(const struct engine *e, struct wt_stall *stall)
 {
     for (int sm = 0; sm < e->sm_count; sm++) {
         struct wt_refusal why, other;
-        if (!wt_sm_refusal(e->sms[sm], &e->current.kernel->shape, &why))
+        if (!wt_sm_refusal(e->sms[sm], &e->head->kernel->shape, &why))
             continue;
         int alike = 0;
         for (int i = 0; i < e->sm_count; i++)
-            alike += wt_sm_refusal(e->sms[i], &e->current.kernel->shape, &other) && same_reason(&why, &other);
+            alike += wt_sm_refusal(e->sms[i], &e->head->kernel->shape, &other) && same_reason(&why, &other);
         if (alike > stall->sms) {
             stall->sms = alike;
             stall->why = why;
@@ -332,44 +378,40 @@ static void find_reason(const struct engine *e, struct wt_stall *stall)
     }
 }
 
+/* The head, or else the first in the list that is not over. There is one. */
+static const struct grid *stalled_grid(const struct engine *e)
+{
+    const struct grid *grid = e->head ? e->head : e->grids;
+    while (grid->running == 0 && grid->remaining == 0)
+        grid++;
+    return grid;
+}
+
 static enum wt_code stall(const struct engine *e, struct wt_error *err)
 {
-    struct wt_stall stall = {.kernel = e->current.index, .next_block = e->current.next_block, .running = e->current.running};
-    if (e->current.remaining > 0)
+    const struct grid *grid = stalled_grid(e);
+    struct wt_stall stall = {.kernel = grid->index, .next_block = grid->next_block, .running = grid->running};
+    if (e->head)
         find_reason(e, &stall);
     if (e->simulation->stall)
         *e->simulation->stall = stall;
     return wt_fail(err, WT_DEADLOCK, "deadlock: kernel '%s': none of its %" PRIu64 " running blocks will ever end",
-                   e->current.kernel->name, stall.running);
-}
-
-static enum wt_code finish_kernel(struct engine *e, struct wt_error *err)
-{
-    while (next_end(e, WT_NEVER) < WT_NEVER)
-        end_block(e);
-    if (e->current.running > 0)
-        return stall(e, err);
-    while (e->next_report[e->soonest] < WT_NEVER)
-        take_report(e);
-    tell_end(e);
-    wt_time gap = wt_from_cycles(e->simulation->gpu->rates.kernel_gap_cycles);
-    e->now = later(e->current.last_end + gap, e->launch_latency) - e->launch_latency;
-    return WT_OK;
+                   grid->kernel->name, stall.running);
 }
 
 /* An SM without blocks takes one of any kernel, so there is always room, or a report to wait for, or a block that
  * never ends. */
-static enum wt_code run_kernel(struct engine *e, size_t index, struct wt_error *err)
+static enum wt_code run(struct engine *e, struct wt_error *err)
 {
-    begin_kernel(e, index);
-    while (e->current.remaining > 0) {
+    e->next_arrival = e->front_end.next(e->front_end.context);
+    do {
         catch_up(e);
-        if (e->room.open_groups)
+        while (e->head && e->room.open_groups) {
             make_visit(e);
-        else if (!wait_for_report(e))
-            return stall(e, err);
-    }
-    return finish_kernel(e, err);
+            catch_up(e);
+        }
+    } while (wait(e));
+    return e->grid_count ? stall(e, err) : WT_OK;
 }
 
 /* ---- The engine ---- */
@@ -404,24 +446,40 @@ static void set_up_launchers(struct engine *e)
 static void set_up_ports(struct engine *e)
 {
     const struct wt_gpu *gpu = e->simulation->gpu;
-    e->ports = wt_alloc((size_t)e->gpc_count, sizeof *e->ports);
-    e->next_report = wt_alloc((size_t)e->gpc_count, sizeof *e->next_report);
+    uint32_t *sizes = wt_alloc((size_t)gpu->topology.gpc_count, sizeof *sizes);
     for (int sm = 0; sm < e->sm_count; sm++)
-        e->ports[gpu->topology.gpc_of_sm[sm]].size += (uint32_t)gpu->limits.blocks_per_sm;
-    for (int g = 0; g < e->gpc_count; g++) {
-        e->ports[g].ring = wt_alloc(e->ports[g].size, sizeof *e->ports[g].ring);
-        e->next_report[g] = WT_NEVER;
+        sizes[gpu->topology.gpc_of_sm[sm]] += (uint32_t)gpu->limits.blocks_per_sm;
+    wt_ports_init(&e->ports, gpu->topology.gpc_count, sizes, wt_from_cycles(gpu->rates.report_cycles));
+    free(sizes);
+}
+
+static void set_up_grids(struct engine *e)
+{
+    size_t count = (size_t)e->simulation->gpu->limits.resident_grids;
+    e->grids = wt_alloc(count, sizeof *e->grids);
+    for (size_t i = count; i-- > 0;) {
+        e->grids[i].first_start = WT_NEVER;
+        e->grids[i].next = e->free_grids;
+        e->free_grids = &e->grids[i];
     }
+}
+
+static void set_up_front_end(struct engine *e)
+{
+    wt_time gap = wt_from_cycles(e->simulation->gpu->rates.kernel_gap_cycles);
+    if (e->simulation->front_end)
+        e->front_end = *e->simulation->front_end;
+    else
+        e->front_end = wt_serial_front_end(&e->serial, e->simulation->kernel_count,
+                                           later(gap, e->launch_latency) - e->launch_latency);
 }
 
 static void set_up(struct engine *e)
 {
     const struct wt_gpu *gpu = e->simulation->gpu;
     e->sm_count = gpu->topology.sm_count;
-    e->gpc_count = gpu->topology.gpc_count;
     e->origin = WT_NEVER;
     e->visit_time = wt_from_cycles(gpu->rates.visit_cycles);
-    e->report_time = wt_from_cycles(gpu->rates.report_cycles);
     e->hold_time = wt_from_cycles(gpu->rates.report_hold_cycles);
     e->launch_latency = wt_from_cycles(gpu->rates.launch_latency_cycles);
     e->sms = wt_alloc((size_t)e->sm_count, sizeof *e->sms);
@@ -432,6 +490,8 @@ static void set_up(struct engine *e)
     wt_room_init(&e->room, &gpu->topology, e->sms);
     set_up_launchers(e);
     set_up_ports(e);
+    set_up_grids(e);
+    set_up_front_end(e);
     struct wt_policy_start start = {&gpu->topology, &gpu->rates, e->simulation->seed, e->simulation->first_group,
                                     e->simulation->first_extra_sm};
     e->policy_state = e->policy->create(&start);
@@ -440,16 +500,14 @@ static void set_up(struct engine *e)
 static void tear_down(struct engine *e)
 {
     e->policy->destroy(e->policy_state);
-    for (int g = 0; g < e->gpc_count; g++)
-        free(e->ports[g].ring);
     for (int sm = 0; sm < e->sm_count; sm++)
         wt_sm_free(e->sms[sm]);
     wt_endqueue_free(&e->ends);
+    wt_ports_free(&e->ports);
     free(e->sms);
     free(e->launchers);
     free(e->residents);
-    free(e->ports);
-    free(e->next_report);
+    free(e->grids);
 }
 
 /* On the empty SMs of the beginning. */
@@ -485,8 +543,8 @@ enum wt_code wt_simulate(const struct wt_simulation *simulation, struct wt_error
     if (code == WT_OK) {
         set_up(e);
         code = refuse_misfits(e, err);
-        for (size_t k = 0; k < simulation->kernel_count && code == WT_OK; k++)
-            code = run_kernel(e, k, err);
+        if (code == WT_OK)
+            code = run(e, err);
         tear_down(e);
     }
     free(e);

@@ -12,7 +12,11 @@
  * reports wait: until rates.report_hold_cycles after launch_latency_cycles before the last of their starts. A freed slot
  * is thus refilled on its own SM.
  *
- * Kernels run one after another, as in one stream, rates.kernel_gap_cycles apart. */
+ * Kernels reach the grid scheduler when a front end says so (dispatch/front_end.h); limits.resident_grids fit into it.
+ * It hands out the blocks of one at a time, the most urgent, and of equals the one that came first: another gets its
+ * first block when all of that one's have been handed out. No block makes way for another. A block that no SM has room
+ * for holds back whatever is behind it.
+ */
 #ifndef WT_DISPATCH_SIMULATE_H
 #define WT_DISPATCH_SIMULATE_H
 
@@ -22,6 +26,7 @@
 
 #include "core/status.h"
 #include "core/time.h"
+#include "dispatch/front_end.h"
 #include "dispatch/observer.h"
 #include "dispatch/policy.h"
 #include "gpu/gpu.h"
@@ -52,6 +57,7 @@ struct wt_kernel {
     struct wt_shape shape;
     struct wt_cost cost; /* not used with a wt_sharing */
     bool cooperative;    /* the whole grid must have room at once */
+    int priority;        /* as in CUDA: the lower, the more urgent */
 };
 
 /* How things stood when nothing that runs would ever end (WT_DEADLOCK). */
@@ -73,6 +79,7 @@ struct wt_simulation {
      * group's first SM as an index into its visit order, or -1 for 0. For the other kernels the policy knows. */
     int first_group;
     int first_extra_sm;
+    const struct wt_front_end *front_end; /* NULL: one stream, each kernel rates.kernel_gap_cycles after the one before */
     const struct wt_sharing *sharing; /* NULL: each kernel's cost gives the durations */
     struct wt_stall *stall; /* filled on WT_DEADLOCK; may be NULL */
     const struct wt_observer *observers;
