@@ -45,12 +45,20 @@ BENCH_OBJ := $(BENCH_SRC:%.c=$(B)/%.o)
 LIB := $(B)/libwavetail.a
 WAVETAIL := $(B)/wavetail
 
+# The view: the only part that knows SDL. Without SDL it is left out.
+VIEW_SRC := $(wildcard tools/view/*.c)
+VIEW_OBJ := $(VIEW_SRC:%.c=$(B)/%.o)
+HAVE_SDL := $(shell pkg-config --exists sdl2 SDL2_ttf 2>/dev/null && echo yes)
+SDL_CFLAGS := $(shell pkg-config --cflags sdl2 SDL2_ttf 2>/dev/null)
+SDL_LIBS := $(shell pkg-config --libs sdl2 SDL2_ttf 2>/dev/null)
+VIEW := $(if $(HAVE_SDL),$(B)/wavetail-view)
+
 .DEFAULT_GOAL := all
-.PHONY: all help setup check check-opt bench demo calibrate-h200 gpu fuzz install clean FORCE
+.PHONY: all view help setup check check-opt bench demo calibrate-h200 gpu fuzz install clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY: $(BENCH_OBJ)
 
-all: $(LIB) $(WAVETAIL) gpu ## build the library, the command and, where nvcc is, gpu_ref
+all: $(LIB) $(WAVETAIL) view gpu ## build the library, the command and, where nvcc is, gpu_ref
 
 help: ## show this list
 	@awk -F':.*## ' '/^[a-z0-9_-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -67,6 +75,17 @@ $(WAVETAIL): $(TOOL_OBJ) $(LIB)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(PKG_LIBS)
 
+ifeq ($(HAVE_SDL),)
+view:
+	@echo "tools/view: SDL2 or SDL2_ttf not found, skipped (tools/setup.sh installs them)"
+else
+view: $(VIEW) ## build the view where SDL2 is
+endif
+
+$(B)/wavetail-view: $(VIEW_OBJ) $(LIB)
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(SDL_LIBS) $(PKG_LIBS)
+
 $(B)/wavetail-check: $(TEST_OBJ) $(LIB)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(CHECK_LIBS) $(PKG_LIBS)
@@ -77,6 +96,7 @@ $(B)/bench-%: $(B)/tests/bench/%.o $(LIB)
 
 $(B)/tests/%.o: EXTRA = $(PATHS) $(CUDA_TEST_FLAGS) -Itests
 $(B)/sim/gpu/%.o: EXTRA = $(PATHS)
+$(B)/tools/view/%.o: EXTRA = $(SDL_CFLAGS) -Itools/view
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
@@ -200,8 +220,8 @@ $(CAPTURE_HOST): $(CAPTURE_HOST_OBJ)
 SHARE := $(DESTDIR)$(PREFIX)/share/wavetail
 HEADERS := $(wildcard sim/*/*.h)
 
-install: $(WAVETAIL) $(LIB) ## install the command, library, headers and configs under PREFIX
-	$(Q)install -D -t $(DESTDIR)$(PREFIX)/bin $(WAVETAIL)
+install: $(WAVETAIL) $(VIEW) $(LIB) ## install the command, library, headers and configs under PREFIX
+	$(Q)install -D -t $(DESTDIR)$(PREFIX)/bin $(WAVETAIL) $(VIEW)
 	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(LIB)
 	$(Q)for h in $(HEADERS:sim/%=%); do \
 	  install -D -m 644 sim/$$h $(DESTDIR)$(PREFIX)/include/wavetail/$$h || exit 1; done
@@ -211,4 +231,4 @@ install: $(WAVETAIL) $(LIB) ## install the command, library, headers and configs
 clean: ## remove everything built
 	rm -rf build
 
--include $(wildcard build/fuzz/*/*/*.d) $(SIM_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BENCH_OBJ:.o=.d)
+-include $(wildcard build/fuzz/*/*/*.d) $(SIM_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(VIEW_OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BENCH_OBJ:.o=.d)

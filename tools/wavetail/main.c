@@ -14,6 +14,7 @@ extern const struct command topology_command;
 extern const struct command export_command;
 extern const struct command occupancy_command;
 extern const struct command calibrate_command;
+extern const struct command view_command;
 
 static const struct command *const commands[] = {
     &gpus_command,
@@ -24,6 +25,7 @@ static const struct command *const commands[] = {
     &calibrate_command,
     &export_command,
     &occupancy_command,
+    &view_command,
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -1,0 +1,146 @@
+/* The queue beside the floor, and blocks on their way from it to an SM and out again. */
+#include <math.h>
+#include <stdio.h>
+
+#include "floor.h"
+#include "observe/words.h"
+
+static const double flight_seconds = 0.5;
+enum { MOST_FLIGHTS = 96, CHIP = 17, CHIP_GAP = 3 };
+
+static struct rect chip_rect(const struct ui *ui, struct rect rect, int place)
+{
+    int height = ui_px(ui, CHIP), step = height + ui_px(ui, CHIP_GAP);
+    return (struct rect){rect.x, rect.y + place * step, rect.w, height};
+}
+
+static void draw_chip(struct view *view, struct rect chip, int run, uint32_t index)
+{
+    char text[24];
+    struct colouring colouring = view_colouring(view, run);
+    colour full = view_matches(view, view->runs[run], index) ? block_colour(&colouring, index) : view->ui.theme->edge;
+    canvas_round(&view->canvas, chip, ui_px(&view->ui, 3), full, 255);
+    if (view->hatching)
+        canvas_hatch(&view->canvas, chip, block_hatch(&colouring, index), ui_px(&view->ui, 6), palette_text_on(full), 60);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)run_span(view->runs[run], index)->block);
+    ui_text(&view->ui, chip, ALIGN_MIDDLE, FONT_PLAIN, TEXT_SMALL, palette_text_on(full), text);
+    if (ui_over(&view->ui, chip)) {
+        view->hover = (struct pick){run, index};
+        canvas_frame(&view->canvas, chip, ui_px(&view->ui, 1), view->ui.theme->ink);
+        if (view->ui.in.pressed)
+            view_pin(view, view->hover);
+    }
+}
+
+/* Blocks done, running, waiting as one bar. */
+static void draw_progress(struct view *view, struct rect rect, int index)
+{
+    const struct run *run = view->runs[index];
+    const struct theme *theme = view->ui.theme;
+    double all = (double)run->grid_blocks, begun = (double)density_started(&run->blocks, view_now(view));
+    double done = (double)density_ended(&run->blocks, view_now(view));
+    char text[128], a[WT_WORDS], b[WT_WORDS];
+    struct rect bar = ui_cut_top(&view->ui, &rect, 8);
+    canvas_fill(&view->canvas, bar, theme->well);
+    canvas_span(&view->canvas, bar.x, bar.x + bar.w * begun / all, bar.y, bar.h, theme->focus, 255);
+    canvas_span(&view->canvas, bar.x, bar.x + bar.w * done / all, bar.y, bar.h, theme->soft, 255);
+    snprintf(text, sizeof text, "%s running", wt_words_count(a, (uint64_t)(begun - done)));
+    ui_text(&view->ui, ui_cut_top(&view->ui, &rect, 15), ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, theme->focus, text);
+    snprintf(text, sizeof text, "%s done", wt_words_count(b, (uint64_t)done));
+    ui_text(&view->ui, ui_cut_top(&view->ui, &rect, 15), ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, theme->soft, text);
+}
+
+static void draw_empty(struct view *view, struct rect rect, bool over)
+{
+    const struct theme *theme = view->ui.theme;
+    struct rect note = ui_cut_top(&view->ui, &rect, 44);
+    canvas_round(&view->canvas, note, ui_px(&view->ui, 4), colour_mix(theme->surface, theme->accent, over ? 0 : 0.15), 255);
+    ui_text(&view->ui, note, ALIGN_MIDDLE, FONT_BOLD, TEXT_BODY, over ? theme->soft : theme->accent,
+            over ? "all done" : "empty");
+}
+
+void floor_draw_queue(struct view *view, struct rect rect, int index)
+{
+    const struct run *run = view->runs[index];
+    struct ui *ui = &view->ui;
+    char text[96], count[WT_WORDS];
+    uint64_t waiting = run_waiting(run, view_now(view));
+    rect.w -= ui_px(ui, 10);
+    ui_text(ui, ui_cut_top(ui, &rect, 16), ALIGN_LEFT, FONT_BOLD, TEXT_BODY, ui->theme->ink, "Queue");
+    snprintf(text, sizeof text, "%s waiting", wt_words_count(count, waiting));
+    ui_text(ui, ui_cut_top(ui, &rect, 16), ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, ui->theme->soft, text);
+    draw_progress(view, ui_cut_bottom(ui, &rect, 42), index);
+    ui_cut_top(ui, &rect, 4);
+    if (waiting == 0) {
+        draw_empty(view, rect, view_now(view) >= run->end);
+        return;
+    }
+    size_t next = density_started(&run->blocks, view_now(view)), places = (size_t)(rect.h / ui_px(ui, CHIP + CHIP_GAP));
+    for (size_t i = 0; i < places && next + i < run->timeline->span_count; i++)
+        draw_chip(view, chip_rect(ui, rect, (int)i), index, (uint32_t)(next + i));
+}
+
+/* ---- On the way ---- */
+
+static double eased(double share)
+{
+    return share * share * (3 - 2 * share);
+}
+
+static void draw_flying(struct view *view, const struct floor_map *map, struct rect queue, int run, uint32_t index,
+                        double share, bool arriving)
+{
+    const struct wt_block_run *span = run_span(map->run, index);
+    struct rect cell = map->cell[span->sm];
+    struct colouring colouring = view_colouring(view, run);
+    double x = cell.x + cell.w / 2.0, y = cell.y + cell.h / 2.0, size = ui_px(&view->ui, 9);
+    int alpha = 255;
+    if (arriving) {
+        double from_x = queue.x + queue.w - ui_px(&view->ui, 14), from_y = queue.y + ui_px(&view->ui, 46);
+        x = from_x + (x - from_x) * eased(share);
+        y = from_y + (y - from_y) * eased(share);
+    } else {
+        y -= cell.h * 0.9 * eased(share);
+        alpha = (int)(230 * (1 - share));
+        size *= 1 - 0.4 * share;
+    }
+    struct rect box = {(int)(x - size), (int)(y - size * 0.7), (int)(2 * size), (int)(1.4 * size)};
+    canvas_round(&view->canvas, box, ui_px(&view->ui, 3), block_colour(&colouring, index), alpha);
+    if (arriving)
+        canvas_frame(&view->canvas, box, 1, view->ui.theme->ink);
+}
+
+static void draw_arrivals(struct view *view, const struct floor_map *map, struct rect queue, int run, wt_time reach)
+{
+    wt_time now = view_now(view);
+    size_t first = density_started(&map->run->blocks, now), last = density_started(&map->run->blocks, now + reach);
+    for (size_t i = first; last - first <= MOST_FLIGHTS && i < last; i++) {
+        double left = (double)(run_span(map->run, (uint32_t)i)->start - now) / (double)reach;
+        draw_flying(view, map, queue, run, (uint32_t)i, 1 - left, true);
+    }
+}
+
+/* The last block that ended in each lane, if that was just now. */
+static void draw_departures(struct view *view, const struct floor_map *map, struct rect queue, int run, wt_time reach)
+{
+    wt_time now = view_now(view), since = now > reach ? now - reach : 0;
+    if (density_ended(&map->run->blocks, now) - density_ended(&map->run->blocks, since) > MOST_FLIGHTS)
+        return;
+    for (int lane = 0; lane < map->run->sms * map->run->slots; lane++) {
+        uint32_t at = run_lane_from(map->run, lane, since);
+        if (at == map->run->lane_first[lane + 1])
+            continue;
+        uint32_t index = map->run->lane_spans[at];
+        if (run_span(map->run, index)->end <= now)
+            draw_flying(view, map, queue, run, index, (double)(now - run_span(map->run, index)->end) / (double)reach, false);
+    }
+}
+
+void floor_draw_flights(struct view *view, const struct floor_map *map, struct rect queue, int run)
+{
+    wt_time reach = wt_from_cycles(fmax(view->playback.speed * flight_seconds, 1));
+    if (!view->playback.playing)
+        return;
+    draw_departures(view, map, queue, run, reach);
+    draw_arrivals(view, map, queue, run, reach);
+}

@@ -1,0 +1,174 @@
+#include "load.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "observe/measured.h"
+#include "observe/result.h"
+#include "study/replay.h"
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && !strcmp(text + length - tail, end);
+}
+
+static enum wt_code refuse_empty(const char *path, const struct wt_timeline *timeline, struct wt_error *err)
+{
+    if (timeline->span_count > 0 && timeline->launch_count > 0)
+        return WT_OK;
+    return wt_fail_at(err, path, 0, "holds no blocks, so there is nothing to show");
+}
+
+static void add_run(struct loaded *out, struct run *run)
+{
+    out->runs[out->count++] = run;
+}
+
+/* ---- Result files ---- */
+
+/* Takes the timeline over, also when it fails. */
+static enum wt_code add_timeline(struct loaded *out, const char *path, const char *label, const char *gpu_name,
+                                 struct wt_timeline *timeline, struct wt_error *err)
+{
+    struct wt_gpu *gpu = NULL;
+    if (!timeline)
+        return WT_OK;
+    enum wt_code code = refuse_empty(path, timeline, err);
+    if (code == WT_OK && gpu_name)
+        code = wt_gpu_load(gpu_name, &gpu, err);
+    if (code == WT_OK)
+        add_run(out, run_new(label, timeline, &(struct run_facts){.gpu = gpu}));
+    else
+        wt_timeline_free(timeline);
+    return code;
+}
+
+static enum wt_code load_result(const char *path, const struct load_setup *setup, struct loaded *out, struct wt_error *err)
+{
+    struct wt_result result;
+    WT_TRY(wt_result_load(path, &result, err));
+    enum wt_code code = add_timeline(out, path, "measured", setup->gpu, result.measured, err);
+    result.measured = NULL;
+    if (code == WT_OK) {
+        code = add_timeline(out, path, "simulated", setup->gpu, result.simulated, err);
+        result.simulated = NULL;
+    }
+    wt_result_clear(&result);
+    return code;
+}
+
+/* ---- Traces ---- */
+
+struct trace_facts {
+    struct wt_launch_needs *needs;
+    int *streams;
+};
+
+static struct trace_facts facts_of(const struct wt_trace *trace)
+{
+    struct trace_facts facts = {wt_alloc(trace->launch_count, sizeof *facts.needs),
+                                wt_alloc(trace->launch_count, sizeof *facts.streams)};
+    for (size_t i = 0; i < trace->launch_count; i++) {
+        facts.needs[i] = wt_trace_needs(&trace->launches[i]);
+        facts.streams[i] = trace->launches[i].stream;
+    }
+    return facts;
+}
+
+static enum wt_code add_traced(struct loaded *out, const struct wt_trace *trace, const char *label, const char *gpu_name,
+                               struct wt_timeline *timeline, struct wt_error *err)
+{
+    struct wt_gpu *gpu = NULL;
+    if (gpu_name && wt_gpu_load(gpu_name, &gpu, err) != WT_OK) {
+        wt_timeline_free(timeline);
+        return WT_BAD_INPUT;
+    }
+    struct trace_facts facts = facts_of(trace);
+    add_run(out, run_new(label, timeline, &(struct run_facts){gpu, facts.needs, facts.streams}));
+    free(facts.needs);
+    free(facts.streams);
+    return WT_OK;
+}
+
+static enum wt_code show_alone(const char *path, const struct load_setup *setup, struct loaded *out, struct wt_error *err)
+{
+    struct wt_trace *trace;
+    WT_TRY(wt_trace_read(path, &trace, err));
+    struct wt_clocks *clocks = NULL;
+    struct wt_timeline *timeline = NULL;
+    enum wt_code code = wt_clocks_fit(trace, &clocks, err);
+    if (code == WT_OK)
+        code = wt_timeline_from_trace(trace, clocks, &timeline, err);
+    if (code == WT_OK)
+        code = add_traced(out, trace, "measured", setup->gpu, timeline, err);
+    wt_clocks_free(clocks);
+    wt_trace_free(trace);
+    return code;
+}
+
+static enum wt_code add_replay(struct wt_replay *replay, const struct load_setup *setup, struct loaded *out,
+                               struct wt_error *err)
+{
+    struct wt_timeline *measured = replay->measured, *predicted = replay->predicted;
+    replay->measured = replay->predicted = NULL;
+    enum wt_code code = add_traced(out, replay->trace, "measured", setup->gpu, measured, err);
+    if (code == WT_OK)
+        return add_traced(out, replay->trace, "simulated", setup->gpu, predicted, err);
+    wt_timeline_free(predicted);
+    return code;
+}
+
+/* A trace that cannot be replayed is shown all the same, with the reason. */
+static enum wt_code load_trace(const char *path, const struct load_setup *setup, struct loaded *out, struct wt_error *err)
+{
+    struct wt_replay_setup replaying = {.gpu = setup->gpu, .seed = setup->seed, .unseen_cycles = NAN};
+    struct wt_replay *replay = NULL;
+    struct wt_error why = {0};
+    if (setup->no_replay || wt_replay_trace(path, &replaying, &replay, &why) != WT_OK) {
+        WT_TRY(show_alone(path, setup, out, err));
+        if (why.text[0])
+            snprintf(out->note, sizeof out->note, "Not replayed: %s", why.text);
+        return WT_OK;
+    }
+    enum wt_code code = add_replay(replay, setup, out, err);
+    wt_replay_free(replay);
+    return code;
+}
+
+/* ---- Workloads ---- */
+
+static enum wt_code load_workload(const char *path, const struct load_setup *setup, struct loaded *out,
+                                  struct wt_error *err)
+{
+    WT_TRY(scenario_from_workload(path, setup->gpu, setup->seed, setup->seed_given, &out->scenario, err));
+    struct run *run;
+    struct changes none = changes_none();
+    WT_TRY(scenario_simulate(out->scenario, &none, "simulated", &run, err));
+    add_run(out, run);
+    return WT_OK;
+}
+
+enum wt_code load_input(const char *path, const struct load_setup *setup, struct loaded *out, struct wt_error *err)
+{
+    *out = (struct loaded){0};
+    enum wt_code code = wt_result_recognise(path) ? load_result(path, setup, out, err)
+                        : ends_in(path, ".cfg")   ? load_workload(path, setup, out, err)
+                                                  : load_trace(path, setup, out, err);
+    if (code == WT_OK && !out->scenario)
+        out->scenario = scenario_from_run(out->runs[0]);
+    if (code != WT_OK)
+        loaded_clear(out);
+    return code;
+}
+
+void loaded_clear(struct loaded *loaded)
+{
+    for (int i = 0; i < loaded->count; i++)
+        run_free(loaded->runs[i]);
+    scenario_free(loaded->scenario);
+    *loaded = (struct loaded){0};
+}

@@ -1,0 +1,304 @@
+#include "run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+static void count_from_zero(struct wt_timeline *timeline)
+{
+    wt_time begin = wt_timeline_begin(timeline);
+    for (size_t i = 0; begin > 0 && i < timeline->span_count; i++) {
+        timeline->spans[i].start -= begin;
+        timeline->spans[i].end -= begin;
+    }
+    for (size_t i = 0; i < timeline->launch_count; i++)
+        timeline->launches[i].queue_empty -= timeline->launches[i].queue_empty < begin ? 0 : begin;
+}
+
+/* ---- Lanes and SMs: counting sorts that keep the order of starts ---- */
+
+static uint32_t bin_of(const struct run *run, const struct wt_block_run *span, bool by_lane)
+{
+    return by_lane ? (uint32_t)run_lane(run, span->sm, span->slot) : span->sm;
+}
+
+static void group_spans(const struct run *run, size_t bins, bool by_lane, uint32_t **first, uint32_t **spans)
+{
+    const struct wt_timeline *timeline = run->timeline;
+    uint32_t *begin = wt_alloc(bins + 2, sizeof *begin), *order = wt_alloc(timeline->span_count, sizeof *order);
+    for (size_t i = 0; i < timeline->span_count; i++)
+        begin[bin_of(run, &timeline->spans[i], by_lane) + 2]++;
+    for (size_t i = 2; i < bins + 2; i++)
+        begin[i] += begin[i - 1];
+    for (size_t i = 0; i < timeline->span_count; i++)
+        order[begin[bin_of(run, &timeline->spans[i], by_lane) + 1]++] = (uint32_t)i;
+    *first = begin;
+    *spans = order;
+}
+
+/* ---- Densities ---- */
+
+struct stays {
+    wt_time *starts, *ends;
+    uint32_t *warps;
+};
+
+static void fill_stays(const struct run *run, const uint32_t *spans, size_t count, struct stays *stays)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct wt_block_run *span = run_span(run, spans ? spans[i] : (uint32_t)i);
+        stays->starts[i] = span->start;
+        stays->ends[i] = span->end;
+        stays->warps[i] = (uint32_t)run->timeline->launches[span->launch].warps_per_block;
+    }
+}
+
+static void build_densities(struct run *run)
+{
+    size_t count = run->timeline->span_count;
+    struct stays stays = {wt_alloc(count, sizeof(wt_time)), wt_alloc(count, sizeof(wt_time)),
+                          wt_alloc(count, sizeof(uint32_t))};
+    run->sm_density = wt_alloc((size_t)run->sms, sizeof *run->sm_density);
+    for (int sm = 0; sm < run->sms; sm++) {
+        size_t first = run->sm_first[sm], of_sm = run->sm_first[sm + 1] - first;
+        fill_stays(run, run->sm_spans + first, of_sm, &stays);
+        run->sm_density[sm] = density_new(stays.starts, stays.ends, NULL, of_sm);
+    }
+    fill_stays(run, NULL, count, &stays);
+    run->blocks = density_new(stays.starts, stays.ends, NULL, count);
+    if (run->warps_per_block == 0)
+        run->warps = density_new(stays.starts, stays.ends, stays.warps, count);
+    free(stays.starts);
+    free(stays.ends);
+    free(stays.warps);
+}
+
+/* ---- Blocks by number ---- */
+
+/* Grids as stated; where a file states one that is implausibly large for its rows, blocks are not indexed. */
+static uint64_t indexed_blocks(const struct run *run, size_t launch)
+{
+    uint64_t grid = run->timeline->launches[launch].grid_blocks;
+    return grid > 64 * (uint64_t)run->timeline->span_count + 65536 ? 0 : grid;
+}
+
+static void index_blocks(struct run *run)
+{
+    const struct wt_timeline *timeline = run->timeline;
+    run->launch_first = wt_alloc(timeline->launch_count + 1, sizeof *run->launch_first);
+    for (size_t i = 0; i < timeline->launch_count; i++) {
+        run->launch_first[i + 1] = run->launch_first[i] + indexed_blocks(run, i);
+        run->grid_blocks += timeline->launches[i].grid_blocks;
+    }
+    uint64_t blocks = run->launch_first[timeline->launch_count];
+    run->span_of_block = wt_alloc(blocks, sizeof *run->span_of_block);
+    memset(run->span_of_block, 0xff, blocks * sizeof *run->span_of_block);
+    for (size_t i = timeline->span_count; i-- > 0;) {
+        const struct wt_block_run *span = &timeline->spans[i];
+        if (span->block < run->launch_first[span->launch + 1] - run->launch_first[span->launch])
+            run->span_of_block[run->launch_first[span->launch] + span->block] = (uint32_t)i;
+    }
+    run->grid_blocks = run->grid_blocks < timeline->span_count ? timeline->span_count : run->grid_blocks;
+}
+
+/* ---- Launches ---- */
+
+static bool all_known(const struct run *run)
+{
+    for (size_t i = 0; i < run->timeline->launch_count; i++)
+        if (!run->launches[i].needs_known)
+            return false;
+    return run->gpu != NULL;
+}
+
+static void fit_launch(struct run *run, size_t index, const struct wt_launch_needs *needs)
+{
+    struct run_launch *launch = &run->launches[index];
+    if (!needs || needs->threads < 1 || needs->registers_per_thread < 0 || !run->gpu)
+        return;
+    launch->needs = *needs;
+    launch->needs_known = wt_shape_make(&run->gpu->limits, needs, &launch->shape, NULL) == WT_OK &&
+                          wt_occupancy(&run->gpu->limits, needs, &launch->occupancy, NULL) == WT_OK;
+}
+
+static void describe_launches(struct run *run, const struct run_facts *facts)
+{
+    struct wt_timeline *timeline = run->timeline;
+    run->launches = wt_alloc(timeline->launch_count, sizeof *run->launches);
+    run->warps_per_block = timeline->launches[0].warps_per_block;
+    for (size_t i = 0; i < timeline->launch_count; i++) {
+        struct wt_timeline_launch *launch = &timeline->launches[i];
+        run->launches[i].stream = facts->streams ? facts->streams[i] : 0;
+        fit_launch(run, i, facts->needs ? &facts->needs[i] : NULL);
+        if (launch->blocks_per_sm == 0 && run->launches[i].needs_known)
+            launch->blocks_per_sm = run->launches[i].occupancy.blocks_per_sm;
+        run->warps_per_block = launch->warps_per_block == run->warps_per_block ? run->warps_per_block : 0;
+        run->queue_empty = launch->queue_empty > run->queue_empty ? launch->queue_empty : run->queue_empty;
+    }
+    run->shapes_known = all_known(run);
+}
+
+static void find_gpu(struct run *run, const struct run_facts *facts)
+{
+    struct wt_timeline *timeline = run->timeline;
+    run->gpu = facts->gpu ? facts->gpu : wt_gpu_of_device(timeline->gpu_name);
+    if (run->gpu && timeline->warps_per_sm == 0)
+        timeline->warps_per_sm = run->gpu->limits.warps_per_sm;
+    run->gpcs = 1;
+    for (int sm = 0; sm < timeline->sm_count; sm++)
+        run->gpcs = timeline->gpc_of_sm[sm] >= run->gpcs ? timeline->gpc_of_sm[sm] + 1 : run->gpcs;
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    wt_time a = *(const wt_time *)left, b = *(const wt_time *)right;
+    return (a > b) - (a < b);
+}
+
+/* Equal durations, the most frequent case, need no sorting. */
+static void sort_durations(struct run *run)
+{
+    size_t count = run->timeline->span_count;
+    bool sorted = true;
+    run->sorted_durations = wt_alloc(count, sizeof *run->sorted_durations);
+    for (size_t i = 0; i < count; i++) {
+        run->sorted_durations[i] = run_span(run, (uint32_t)i)->end - run_span(run, (uint32_t)i)->start;
+        sorted &= i == 0 || run->sorted_durations[i] >= run->sorted_durations[i - 1];
+    }
+    if (!sorted)
+        qsort(run->sorted_durations, count, sizeof *run->sorted_durations, compare_times);
+}
+
+struct run *run_new(const char *label, struct wt_timeline *timeline, const struct run_facts *facts)
+{
+    struct run *run = wt_alloc(1, sizeof *run);
+    run->label = wt_strdup(label);
+    run->timeline = timeline;
+    count_from_zero(timeline);
+    wt_timeline_sort(timeline);
+    find_gpu(run, facts);
+    describe_launches(run, facts);
+    run->metrics = wt_metrics_of_timeline(timeline);
+    run->end = wt_timeline_end(timeline);
+    run->sms = timeline->sm_count;
+    run->slots = wt_timeline_slots(timeline);
+    group_spans(run, (size_t)run->sms * (size_t)run->slots, true, &run->lane_first, &run->lane_spans);
+    group_spans(run, (size_t)run->sms, false, &run->sm_first, &run->sm_spans);
+    build_densities(run);
+    index_blocks(run);
+    sort_durations(run);
+    return run;
+}
+
+void run_free(struct run *run)
+{
+    if (!run)
+        return;
+    for (int sm = 0; sm < run->sms; sm++)
+        density_free(&run->sm_density[sm]);
+    density_free(&run->blocks);
+    density_free(&run->warps);
+    free(run->sm_density);
+    free(run->lane_first);
+    free(run->lane_spans);
+    free(run->sm_first);
+    free(run->sm_spans);
+    free(run->launch_first);
+    free(run->span_of_block);
+    free(run->sorted_durations);
+    free(run->launches);
+    free(run->label);
+    wt_metrics_free(run->metrics);
+    wt_gpu_free(run->gpu);
+    wt_timeline_free(run->timeline);
+    free(run);
+}
+
+uint32_t run_lane_from(const struct run *run, int lane, wt_time t)
+{
+    uint32_t low = run->lane_first[lane], high = run->lane_first[lane + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (run_span(run, run->lane_spans[middle])->end <= t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t run_resident(const struct run *run, int lane, wt_time t)
+{
+    uint32_t at = run_lane_from(run, lane, t);
+    if (at == run->lane_first[lane + 1] || run_span(run, run->lane_spans[at])->start > t)
+        return NO_SPAN;
+    return run->lane_spans[at];
+}
+
+uint32_t run_find_block(const struct run *run, size_t launch, uint64_t block)
+{
+    if (launch >= run->timeline->launch_count || block >= run->launch_first[launch + 1] - run->launch_first[launch])
+        return NO_SPAN;
+    return run->span_of_block[run->launch_first[launch] + block];
+}
+
+uint64_t run_waiting(const struct run *run, wt_time t)
+{
+    return run->grid_blocks - density_started(&run->blocks, t);
+}
+
+wt_time run_previous_event(const struct run *run, wt_time t)
+{
+    if (t == 0)
+        return WT_NEVER;
+    size_t began = density_started(&run->blocks, t - 1), ended = density_ended(&run->blocks, t - 1);
+    wt_time start = began ? density_start(&run->blocks, began - 1) : 0;
+    wt_time end = ended ? density_end(&run->blocks, ended - 1) : 0;
+    return began || ended ? (start > end ? start : end) : WT_NEVER;
+}
+
+wt_time run_next_event(const struct run *run, wt_time t)
+{
+    size_t began = density_started(&run->blocks, t), ended = density_ended(&run->blocks, t);
+    wt_time start = began < run->blocks.count ? density_start(&run->blocks, began) : WT_NEVER;
+    wt_time end = ended < run->blocks.count ? density_end(&run->blocks, ended) : WT_NEVER;
+    return start < end ? start : end;
+}
+
+double run_mean_warps(const struct run *run, wt_time t0, wt_time t1)
+{
+    if (run->warps.count)
+        return density_mean(&run->warps, t0, t1);
+    return run->warps_per_block * density_mean(&run->blocks, t0, t1);
+}
+
+double run_duration_rank(const struct run *run, wt_time duration)
+{
+    size_t low = 0, high = run->timeline->span_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (run->sorted_durations[middle] <= duration)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (double)low / (double)run->timeline->span_count;
+}
+
+enum wt_resource run_limiter(const struct run *run, size_t launch)
+{
+    const struct run_launch *known = &run->launches[launch];
+    for (int i = 0; known->needs_known && i < WT_RES_COUNT; i++)
+        if (known->occupancy.limiter[i])
+            return (enum wt_resource)i;
+    return WT_RES_COUNT;
+}
+
+int run_idle_sms(const struct run *run, wt_time t)
+{
+    int idle = 0;
+    for (int sm = 0; sm < run->sms; sm++)
+        idle += density_resident(&run->sm_density[sm], t) == 0;
+    return idle;
+}

@@ -1,0 +1,105 @@
+/* One run as the views read it: a timeline, and tables that find any block, lane or moment of a million blocks at
+ * once. Times count from the run's first start. Read-only after run_new. */
+#ifndef VIEW_RUN_H
+#define VIEW_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "density.h"
+#include "gpu/gpu.h"
+#include "observe/metrics.h"
+#include "observe/timeline.h"
+#include "sm/occupancy.h"
+#include "sm/shape.h"
+
+/* No block. */
+#define NO_SPAN UINT32_MAX
+
+struct run_launch {
+    int stream;
+    bool needs_known; /* the rest is valid only then: result files and some traces do not tell */
+    struct wt_launch_needs needs;
+    struct wt_shape shape;
+    struct wt_occupancy occupancy;
+};
+
+struct run {
+    char *label;                  /* "measured", "simulated", "before", …; owned */
+    struct wt_timeline *timeline; /* sorted by start; owned */
+    struct wt_metrics *metrics;   /* owned */
+    struct wt_gpu *gpu;           /* NULL: unknown; owned */
+    struct run_launch *launches;  /* timeline->launch_count; owned */
+    bool shapes_known;            /* needs_known of all launches, and the GPU */
+    wt_time end;                  /* the last end */
+    wt_time queue_empty;          /* the last block is handed out; the tail begins */
+    int sms, slots, gpcs;         /* slots: highest used + 1, at least 1; gpcs >= 1 */
+    uint32_t *lane_first;         /* per lane (SM * slots + slot) and one more: its first entry in lane_spans; owned */
+    uint32_t *lane_spans;         /* span indices, by lane, then by start; owned */
+    uint32_t *sm_first, *sm_spans; /* the same per SM; owned */
+    struct density *sm_density;   /* resident blocks, per SM; owned */
+    struct density blocks;        /* of the whole GPU */
+    struct density warps;         /* weighted; count 0 when all launches have equally many warps */
+    int warps_per_block;          /* of all launches; 0 when they differ */
+    uint64_t *launch_first;       /* per launch and one more: its first entry in span_of_block; owned */
+    uint32_t *span_of_block;      /* NO_SPAN: no row; owned */
+    wt_time *sorted_durations;    /* owned */
+    uint64_t grid_blocks;         /* of all launches */
+};
+
+/* What is known beside the timeline. */
+struct run_facts {
+    struct wt_gpu *gpu; /* taken over; NULL: looked up by the timeline's device name */
+    const struct wt_launch_needs *needs; /* per launch, threads 0 where unknown; NULL: unknown */
+    const int *streams; /* per launch; NULL: all 0 */
+};
+
+/* Takes over the timeline (at least one launch and one span). */
+struct run *run_new(const char *label, struct wt_timeline *timeline, const struct run_facts *facts);
+/* NULL is allowed. */
+void run_free(struct run *run);
+
+static inline const struct wt_block_run *run_span(const struct run *run, uint32_t span)
+{
+    return &run->timeline->spans[span];
+}
+
+static inline int run_lane(const struct run *run, int sm, int slot)
+{
+    return sm * run->slots + slot;
+}
+
+/* The block resident in the lane at t, or NO_SPAN. */
+uint32_t run_resident(const struct run *run, int lane, wt_time t);
+/* First entry of the lane (as an index into lane_spans) whose block ends after t; lane_first[lane + 1] if none. */
+uint32_t run_lane_from(const struct run *run, int lane, wt_time t);
+/* The span of a launch's block, or NO_SPAN. */
+uint32_t run_find_block(const struct run *run, size_t launch, uint64_t block);
+
+/* Blocks of the whole grid not yet started, as far as launches are known, and started or ended, at t. */
+uint64_t run_waiting(const struct run *run, wt_time t);
+
+/* Latest event (start or end) before t; earliest after t. WT_NEVER: none. */
+wt_time run_previous_event(const struct run *run, wt_time t);
+wt_time run_next_event(const struct run *run, wt_time t);
+
+/* Number of resident warps on the GPU, mean over [t0, t1). */
+double run_mean_warps(const struct run *run, wt_time t0, wt_time t1);
+
+/* The share of blocks that last no longer, 0..1. */
+double run_duration_rank(const struct run *run, wt_time duration);
+
+/* The resource that limits the launch's blocks per SM, or WT_RES_COUNT when that is unknown. */
+enum wt_resource run_limiter(const struct run *run, size_t launch);
+
+/* SMs with no block at t. */
+int run_idle_sms(const struct run *run, wt_time t);
+
+/* Is this launch the only one, or does t lie in its tail: nothing of the run is waiting any more? */
+static inline bool run_in_tail(const struct run *run, wt_time t)
+{
+    return t >= run->queue_empty && t < run->end;
+}
+
+#endif

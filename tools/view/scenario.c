@@ -1,0 +1,322 @@
+#include "scenario.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/random.h"
+#include "dispatch/simulate.h"
+#include "study/launches.h"
+
+const char *const order_names[ORDERS] = {"as is", "longest first", "shuffled"};
+
+/* A kernel as it is simulated. */
+struct prepared {
+    const struct scenario_kernel *kernel;
+    struct wt_launch_needs needs;
+    uint64_t blocks;
+    uint32_t *order; /* queue position -> block; NULL: as is; owned */
+    uint64_t old_threads, new_threads;
+};
+
+struct recorder {
+    struct wt_timeline *timeline;
+    const struct prepared *prepared;
+};
+
+struct changes changes_none(void)
+{
+    return (struct changes){.threads = -1, .registers = -1, .dynamic_shared = -1};
+}
+
+/* ---- From a workload ---- */
+
+static void take_kernel(struct scenario_kernel *kernel, const struct wt_kernel *from, const struct wt_launch_needs *needs)
+{
+    kernel->name = wt_strdup(from->name);
+    kernel->needs = *needs;
+    kernel->needs_known = true;
+    kernel->blocks = from->grid_blocks;
+    kernel->durations = wt_alloc(from->grid_blocks, sizeof *kernel->durations);
+    for (uint64_t i = 0; i < from->grid_blocks; i++)
+        kernel->durations[i] = from->cost.duration(from->cost.context, i);
+}
+
+static struct scenario *take_launches(const struct wt_workload *workload, const struct wt_launches *launches,
+                                      const char *gpu, uint64_t seed)
+{
+    struct scenario *scenario = wt_alloc(1, sizeof *scenario);
+    scenario->title = wt_strdup(workload->title);
+    scenario->gpu = wt_strdup(gpu);
+    scenario->placement = workload->placement ? wt_strdup(workload->placement) : NULL;
+    scenario->seed = seed;
+    scenario->kernels = wt_alloc(launches->count, sizeof *scenario->kernels);
+    for (size_t k = 0; k < workload->kernel_count; k++)
+        for (int i = 0; i < workload->kernels[k].repeat; i++) {
+            take_kernel(&scenario->kernels[scenario->count], &launches->kernels[scenario->count],
+                        &workload->kernels[k].needs);
+            scenario->count++;
+        }
+    return scenario;
+}
+
+static enum wt_code launch_on(const struct wt_workload *workload, const char *gpu_name, uint64_t seed,
+                              struct scenario **out, struct wt_error *err)
+{
+    struct wt_gpu *gpu;
+    WT_TRY(wt_gpu_load(gpu_name, &gpu, err));
+    struct wt_launches *launches;
+    enum wt_code code = wt_launches_new(workload, gpu, seed, false, &launches, err);
+    if (code == WT_OK)
+        *out = take_launches(workload, launches, gpu_name, seed);
+    wt_launches_free(launches);
+    wt_gpu_free(gpu);
+    return code;
+}
+
+enum wt_code scenario_from_workload(const char *path, const char *gpu, uint64_t seed, bool seed_given,
+                                    struct scenario **out, struct wt_error *err)
+{
+    struct wt_workload *workload;
+    *out = NULL;
+    WT_TRY(wt_workload_read(path, &workload, err));
+    const char *name = gpu ? gpu : workload->gpu ? workload->gpu : "h200";
+    enum wt_code code = launch_on(workload, name, seed_given ? seed : workload->seed, out, err);
+    wt_workload_free(workload);
+    return code;
+}
+
+/* ---- From a run ---- */
+
+static bool take_durations(const struct run *run, size_t launch, struct scenario_kernel *kernel)
+{
+    for (uint64_t i = 0; i < kernel->blocks; i++) {
+        uint32_t span = run_find_block(run, launch, i);
+        if (span == NO_SPAN)
+            return false;
+        wt_time duration = run_span(run, span)->end - run_span(run, span)->start;
+        kernel->durations[i] = duration > WT_CYCLE ? duration : WT_CYCLE;
+    }
+    return true;
+}
+
+static bool take_launch(const struct run *run, size_t index, struct scenario_kernel *kernel)
+{
+    const struct wt_timeline_launch *launch = &run->timeline->launches[index];
+    kernel->name = wt_strdup(launch->name);
+    kernel->blocks = launch->grid_blocks;
+    kernel->needs_known = run->launches[index].needs_known;
+    kernel->needs = run->launches[index].needs;
+    if (!kernel->needs_known)
+        kernel->needs = (struct wt_launch_needs){.threads = launch->threads_per_block, .carveout_kb = WT_CARVEOUT_DEFAULT};
+    if (kernel->needs.threads < 1 || kernel->blocks < 1 || kernel->blocks > run->timeline->span_count)
+        return false;
+    kernel->durations = wt_alloc(kernel->blocks, sizeof *kernel->durations);
+    return take_durations(run, index, kernel);
+}
+
+struct scenario *scenario_from_run(const struct run *run)
+{
+    struct scenario *scenario = wt_alloc(1, sizeof *scenario);
+    scenario->title = wt_strdup(run->timeline->title);
+    scenario->gpu = wt_strdup(run->gpu ? run->gpu->path : "h200");
+    scenario->seed = 1;
+    scenario->count = run->timeline->launch_count;
+    scenario->kernels = wt_alloc(scenario->count, sizeof *scenario->kernels);
+    for (size_t i = 0; i < scenario->count; i++)
+        if (!take_launch(run, i, &scenario->kernels[i])) {
+            scenario_free(scenario);
+            return NULL;
+        }
+    return scenario;
+}
+
+void scenario_free(struct scenario *scenario)
+{
+    if (!scenario)
+        return;
+    for (size_t i = 0; i < scenario->count; i++) {
+        free(scenario->kernels[i].name);
+        free(scenario->kernels[i].durations);
+    }
+    free(scenario->kernels);
+    free(scenario->title);
+    free(scenario->gpu);
+    free(scenario->placement);
+    free(scenario);
+}
+
+/* ---- Simulating ---- */
+
+static wt_time duration_of(const struct prepared *prepared, uint64_t block)
+{
+    uint64_t old = block * prepared->new_threads / prepared->old_threads;
+    return prepared->kernel->durations[old < prepared->kernel->blocks ? old : prepared->kernel->blocks - 1];
+}
+
+static wt_time queued_duration(void *context, uint64_t position)
+{
+    const struct prepared *prepared = context;
+    return duration_of(prepared, prepared->order ? prepared->order[position] : position);
+}
+
+struct sortable {
+    wt_time duration;
+    uint32_t block;
+};
+
+static int compare_longest_first(const void *left, const void *right)
+{
+    const struct sortable *a = left, *b = right;
+    if (a->duration != b->duration)
+        return a->duration < b->duration ? 1 : -1;
+    return (a->block > b->block) - (a->block < b->block);
+}
+
+static void sort_longest_first(struct prepared *prepared)
+{
+    struct sortable *blocks = wt_alloc(prepared->blocks, sizeof *blocks);
+    for (uint64_t i = 0; i < prepared->blocks; i++)
+        blocks[i] = (struct sortable){duration_of(prepared, i), (uint32_t)i};
+    qsort(blocks, prepared->blocks, sizeof *blocks, compare_longest_first);
+    for (uint64_t i = 0; i < prepared->blocks; i++)
+        prepared->order[i] = blocks[i].block;
+    free(blocks);
+}
+
+static void shuffle(struct prepared *prepared, uint64_t seed)
+{
+    struct wt_random random = wt_random_stream(seed, "view shuffle", 0);
+    for (uint32_t i = 0; i < prepared->blocks; i++)
+        prepared->order[i] = i;
+    for (uint32_t i = (uint32_t)prepared->blocks; i > 1; i--) {
+        uint32_t other = wt_random_below(&random, i), swap = prepared->order[i - 1];
+        prepared->order[i - 1] = prepared->order[other];
+        prepared->order[other] = swap;
+    }
+}
+
+static void put_in_order(struct prepared *prepared, enum block_order order, uint64_t seed)
+{
+    if (order == ORDER_AS_IS || prepared->blocks > UINT32_MAX)
+        return;
+    prepared->order = wt_alloc(prepared->blocks, sizeof *prepared->order);
+    if (order == ORDER_LONGEST_FIRST)
+        sort_longest_first(prepared);
+    else
+        shuffle(prepared, seed);
+}
+
+static struct prepared prepare(const struct scenario_kernel *kernel, const struct changes *changes, uint64_t seed)
+{
+    struct prepared p = {.kernel = kernel, .needs = kernel->needs};
+    p.old_threads = (uint64_t)kernel->needs.threads;
+    p.needs.threads = changes->threads > 0 ? changes->threads : p.needs.threads;
+    p.needs.registers_per_thread = changes->registers >= 0 ? changes->registers : p.needs.registers_per_thread;
+    p.needs.dynamic_shared_bytes = changes->dynamic_shared >= 0 ? changes->dynamic_shared : p.needs.dynamic_shared_bytes;
+    p.new_threads = (uint64_t)p.needs.threads;
+    p.blocks = (kernel->blocks * p.old_threads + p.new_threads - 1) / p.new_threads;
+    put_in_order(&p, changes->order, seed);
+    return p;
+}
+
+static enum wt_code fit(const struct prepared *p, const struct wt_gpu *gpu, struct wt_kernel *kernel,
+                        struct wt_timeline *timeline, struct wt_error *err)
+{
+    struct wt_occupancy occupancy;
+    WT_TRY(wt_launch_check(&gpu->limits, &p->needs, err));
+    WT_TRY(wt_shape_make(&gpu->limits, &p->needs, &kernel->shape, err));
+    WT_TRY(wt_occupancy(&gpu->limits, &p->needs, &occupancy, err));
+    kernel->name = p->kernel->name;
+    kernel->grid_blocks = p->blocks;
+    kernel->cost = (struct wt_cost){queued_duration, (void *)(uintptr_t)p};
+    struct wt_timeline_launch launch = {.name = p->kernel->name,
+                                        .number = (long)timeline->launch_count,
+                                        .grid_blocks = p->blocks,
+                                        .threads_per_block = kernel->shape.threads,
+                                        .warps_per_block = kernel->shape.warps,
+                                        .blocks_per_sm = occupancy.blocks_per_sm};
+    wt_timeline_add_launch(timeline, &launch);
+    return WT_OK;
+}
+
+/* Blocks keep their own numbers whatever the order in which they were queued. */
+static void record_block(void *context, const struct wt_block_run *run)
+{
+    const struct recorder *recorder = context;
+    const uint32_t *order = recorder->prepared[run->launch].order;
+    struct wt_block_run named = *run;
+    named.block = order ? order[run->block] : run->block;
+    wt_timeline_add(recorder->timeline, &named);
+}
+
+static void record_end(void *context, uint32_t launch, wt_time queue_empty, wt_time end)
+{
+    const struct recorder *recorder = context;
+    (void)end;
+    recorder->timeline->launches[launch].queue_empty = queue_empty;
+}
+
+static enum wt_code simulate_on(const struct scenario *scenario, const struct prepared *prepared, const struct wt_gpu *gpu,
+                                struct wt_timeline *timeline, struct wt_error *err)
+{
+    const struct wt_policy *policy = NULL;
+    if (scenario->placement)
+        WT_TRY(wt_policy_find(scenario->placement, &policy, err));
+    struct wt_kernel *kernels = wt_alloc(scenario->count, sizeof *kernels);
+    enum wt_code code = WT_OK;
+    for (size_t i = 0; code == WT_OK && i < scenario->count; i++)
+        code = fit(&prepared[i], gpu, &kernels[i], timeline, err);
+    struct recorder recorder = {timeline, prepared};
+    struct wt_observer observer = {.context = &recorder, .block_done = record_block, .launch_ends = record_end};
+    struct wt_simulation simulation = {.gpu = gpu, .policy = policy, .kernels = kernels, .kernel_count = scenario->count,
+                                       .seed = scenario->seed, .first_group = -1, .first_extra_sm = -1,
+                                       .observers = &observer, .observer_count = 1};
+    if (code == WT_OK)
+        code = wt_simulate(&simulation, err);
+    free(kernels);
+    return code;
+}
+
+static struct wt_timeline *describe(const struct scenario *scenario, const struct wt_gpu *gpu)
+{
+    struct wt_timeline *timeline = wt_timeline_new(scenario->title, gpu->name, gpu->topology.sm_count);
+    timeline->clock_mhz = gpu->clock_mhz;
+    timeline->warps_per_sm = gpu->limits.warps_per_sm;
+    memcpy(timeline->gpc_of_sm, gpu->topology.gpc_of_sm, (size_t)timeline->sm_count * sizeof *timeline->gpc_of_sm);
+    return timeline;
+}
+
+static struct run *make_run(const struct scenario *scenario, const struct prepared *prepared, const char *label,
+                            struct wt_timeline *timeline, struct wt_gpu *gpu)
+{
+    struct wt_launch_needs *needs = wt_alloc(scenario->count, sizeof *needs);
+    for (size_t i = 0; i < scenario->count; i++)
+        needs[i] = prepared[i].needs;
+    struct run *run = run_new(label, timeline, &(struct run_facts){.gpu = gpu, .needs = needs});
+    free(needs);
+    return run;
+}
+
+enum wt_code scenario_simulate(const struct scenario *scenario, const struct changes *changes, const char *label,
+                               struct run **out, struct wt_error *err)
+{
+    struct wt_gpu *gpu;
+    *out = NULL;
+    WT_TRY(wt_gpu_load(changes->gpu ? changes->gpu : scenario->gpu, &gpu, err));
+    struct prepared *prepared = wt_alloc(scenario->count, sizeof *prepared);
+    for (size_t i = 0; i < scenario->count; i++)
+        prepared[i] = prepare(&scenario->kernels[i], changes, scenario->seed);
+    struct wt_timeline *timeline = describe(scenario, gpu);
+    enum wt_code code = simulate_on(scenario, prepared, gpu, timeline, err);
+    if (code == WT_OK) {
+        *out = make_run(scenario, prepared, label, timeline, gpu);
+    } else {
+        wt_timeline_free(timeline);
+        wt_gpu_free(gpu);
+    }
+    for (size_t i = 0; i < scenario->count; i++)
+        free(prepared[i].order);
+    free(prepared);
+    return code;
+}
