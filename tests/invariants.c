@@ -154,7 +154,7 @@ static void ends(void *context, uint32_t launch, wt_time queue_empty, wt_time en
 
 static void simulate(struct world *world)
 {
-    struct wt_observer observer = {world, begins, done, ends};
+    struct wt_observer observer = {.context = world, .launch_begins = begins, .block_done = done, .launch_ends = ends};
     struct wt_simulation simulation = {.gpu = world->gpu,
                                        .policy = world->policy,
                                        .kernels = world->kernels,

@@ -30,6 +30,8 @@ static Suite *(*const suites[])(void) = {
     unseen_suite,
     capture_suite,
     calibrate_suite,
+    waiting_suite,
+    persistent_suite,
 };
 
 int main(void)

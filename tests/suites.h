@@ -31,5 +31,7 @@ Suite *trace_suite(void);
 Suite *clocks_suite(void);
 Suite *topology_suite(void);
 Suite *capture_suite(void);
+Suite *waiting_suite(void);
+Suite *persistent_suite(void);
 
 #endif

@@ -85,6 +85,8 @@ struct wt_rates {
     struct wt_curve tpc_lag_cycles; /* the TPC's other SM starts a block at least this much later */
     int extra_first_gap;           /* visits to other groups after the extra group's first visit */
     int extra_gap;                 /* visits to other groups between its later visits */
+    double counter_service_cycles; /* atomic additions to one address are served one each this long */
+    double counter_latency_cycles; /* such an addition with no other about, until its answer is there; mean over SMs */
     struct wt_numbers launch_offset_cycles; /* per TPC: how much later its launches arrive; empty: 0 */
     struct wt_numbers report_offset_cycles; /* per TPC: how much later its reports arrive; empty: 0 */
 };

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* The longest row: six numbers of 20 digits, two of them with 11 more. */
-enum { ROW = 192 };
+/* The longest row: six numbers of 20 digits, two of them with 11 more, and a task. */
+enum { ROW = 224 };
 
 static char *put_number(char *at, uint64_t value)
 {
@@ -40,7 +40,16 @@ int wt_cycles_text(char *text, wt_time t)
     return (int)(end - text);
 }
 
-static void write_row(FILE *stream, const struct wt_timeline *about, const struct wt_block_run *run, wt_time origin)
+static bool has_tasks(const struct wt_timeline *about)
+{
+    for (size_t i = 0; i < about->launch_count; i++)
+        if (about->launches[i].tasks > 0)
+            return true;
+    return false;
+}
+
+static void write_row(FILE *stream, const struct wt_timeline *about, const struct wt_block_run *run, wt_time origin,
+                      bool with_tasks)
 {
     char row[ROW], *at = row;
     long number = about->launches[run->launch].number;
@@ -57,13 +66,17 @@ static void write_row(FILE *stream, const struct wt_timeline *about, const struc
     at = put_cycles(at, run->start - origin);
     *at++ = ',';
     at = put_cycles(at, run->end - origin);
+    if (with_tasks)
+        *at++ = ',';
+    if (about->launches[run->launch].tasks > 0)
+        at = put_number(at, run->task);
     *at++ = '\n';
     fwrite(row, 1, (size_t)(at - row), stream);
 }
 
-static void write_header(FILE *stream)
+static void write_header(FILE *stream, bool with_tasks)
 {
-    fputs("launch,block,sm,slot,start,end\n", stream);
+    fputs(with_tasks ? "launch,block,sm,slot,start,end,task\n" : "launch,block,sm,slot,start,end\n", stream);
 }
 
 static void on_launch_begin(void *context, uint32_t launch, wt_time first_start)
@@ -79,21 +92,29 @@ static void on_block(void *context, const struct wt_block_run *run)
 {
     struct wt_blocks *blocks = context;
     assert(run->launch < blocks->about->launch_count && run->start >= blocks->origin);
-    write_row(blocks->out.stream, blocks->about, run, blocks->origin);
+    if (blocks->about->launches[run->launch].tasks == 0)
+        write_row(blocks->out.stream, blocks->about, run, blocks->origin, blocks->with_tasks);
+}
+
+static void on_task(void *context, const struct wt_block_run *run)
+{
+    struct wt_blocks *blocks = context;
+    write_row(blocks->out.stream, blocks->about, run, blocks->origin, true);
 }
 
 enum wt_code wt_blocks_open(struct wt_blocks *blocks, const char *path, const struct wt_timeline *about,
                             struct wt_error *err)
 {
-    *blocks = (struct wt_blocks){.about = about};
+    *blocks = (struct wt_blocks){.about = about, .with_tasks = has_tasks(about)};
     WT_TRY(wt_outfile_open(&blocks->out, path, err));
-    write_header(blocks->out.stream);
+    write_header(blocks->out.stream, blocks->with_tasks);
     return WT_OK;
 }
 
 struct wt_observer wt_blocks_observer(struct wt_blocks *blocks)
 {
-    return (struct wt_observer){.context = blocks, .launch_begins = on_launch_begin, .block_done = on_block};
+    return (struct wt_observer){.context = blocks, .launch_begins = on_launch_begin, .block_done = on_block,
+                                .task_done = on_task};
 }
 
 enum wt_code wt_blocks_commit(struct wt_blocks *blocks, struct wt_error *err)
@@ -112,9 +133,10 @@ static enum wt_code write_blocks(const struct wt_export *what, FILE *stream, str
     (void)err;
     wt_timeline_sort(timeline);
     wt_time origin = wt_timeline_begin(timeline);
-    write_header(stream);
+    bool with_tasks = has_tasks(timeline);
+    write_header(stream, with_tasks);
     for (size_t i = 0; i < timeline->span_count; i++)
-        write_row(stream, timeline, &timeline->spans[i], origin);
+        write_row(stream, timeline, &timeline->spans[i], origin, with_tasks);
     return WT_OK;
 }
 

@@ -1,6 +1,6 @@
 /* The table of blocks (`--blocks`): launch,block,sm,slot,start,end; one row per block, times in cycles from the
  * first block's start, exact (a time unit is 1/1024 cycle) and without trailing zeros; `launch` is the trace's
- * launch number. */
+ * launch number. Where a launch is persistent, its rows are tasks, and a last column `task` numbers them. */
 #ifndef WT_OBSERVE_BLOCKS_H
 #define WT_OBSERVE_BLOCKS_H
 
@@ -12,7 +12,7 @@ struct wt_blocks {
     struct wt_outfile out;
     const struct wt_timeline *about;
     wt_time origin;
-    bool begun;
+    bool begun, with_tasks;
 };
 
 /* `about` gives the launches and must outlive the table. */

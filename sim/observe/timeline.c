@@ -70,6 +70,13 @@ static void place(struct wt_block_run *span, struct slots *slots, wt_time slack)
 
 static void on_block(void *context, const struct wt_block_run *run)
 {
+    struct wt_timeline *timeline = context;
+    if (timeline->launches[run->launch].tasks == 0)
+        wt_timeline_add(timeline, run);
+}
+
+static void on_task(void *context, const struct wt_block_run *run)
+{
     wt_timeline_add(context, run);
 }
 
@@ -138,7 +145,8 @@ void wt_timeline_add(struct wt_timeline *timeline, const struct wt_block_run *sp
 
 struct wt_observer wt_timeline_observer(struct wt_timeline *timeline)
 {
-    return (struct wt_observer){.context = timeline, .block_done = on_block, .launch_ends = on_launch_end};
+    return (struct wt_observer){.context = timeline, .block_done = on_block, .task_done = on_task,
+                                .launch_ends = on_launch_end};
 }
 
 void wt_timeline_sort(struct wt_timeline *timeline)

@@ -14,6 +14,7 @@ struct wt_timeline_launch {
     char *name;              /* kernel name, owned */
     long number;             /* the trace's launch number */
     uint64_t grid_blocks;
+    uint64_t tasks;          /* of a persistent launch, whose spans are its tasks; 0: an ordinary one */
     int threads_per_block;
     int warps_per_block;
     int blocks_per_sm;       /* theoretical occupancy; 0 = unknown */
@@ -46,7 +47,7 @@ size_t wt_timeline_add_launch(struct wt_timeline *timeline, const struct wt_time
 /* span->sm < sm_count. */
 void wt_timeline_add(struct wt_timeline *timeline, const struct wt_block_run *span);
 
-/* Adds every block of a simulation and sets each launch's queue_empty. The launches must have been added before,
+/* Adds every block of a simulation (of persistent launches every task) and sets each launch's queue_empty. The launches must have been added before,
  * in the simulation's order. The timeline must outlive the observer. */
 struct wt_observer wt_timeline_observer(struct wt_timeline *timeline);
 

@@ -1,10 +1,31 @@
 #include "study/launches.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
+#include "cost/by_kernel.h"
+#include "cost/tasks.h"
 #include "sm/occupancy.h"
+
+/* What one launch's durations come from; NULL where it has no such thing. */
+struct launch_model {
+    const struct wt_workload_kernel *kernel;
+    struct wt_fixed *fixed;
+    struct wt_rework *rework;
+    struct wt_tasks *tasks;
+    struct wt_waiting *waiting;
+    struct wt_sharing sharing; /* of tasks or waiting */
+};
+
+struct wt_launch_models {
+    const struct wt_workload *workload;
+    const struct wt_gpu *gpu;
+    struct launch_model *list;      /* by launch */
+    struct wt_by_kernel *by_kernel; /* NULL: every launch has only a cost */
+    struct wt_sharing sharing;
+};
 
 static size_t count_launches(const struct wt_workload *workload)
 {
@@ -37,12 +58,12 @@ static enum wt_code fit_kernel(const struct wt_workload *workload, const struct 
     return WT_OK;
 }
 
-static void describe_launch(struct wt_timeline *about, const struct wt_workload_kernel *kernel,
+static void describe_launch(struct wt_timeline *about, const struct wt_workload_kernel *kernel, uint64_t grid_blocks,
                             const struct wt_shape *shape, const struct wt_occupancy *occupancy)
 {
     struct wt_timeline_launch launch = {.name = kernel->name,
                                         .number = (long)about->launch_count,
-                                        .grid_blocks = kernel->grid_blocks,
+                                        .grid_blocks = grid_blocks,
                                         .threads_per_block = shape->threads,
                                         .warps_per_block = shape->warps,
                                         .blocks_per_sm = occupancy->blocks_per_sm};
@@ -58,24 +79,118 @@ struct filling {
     struct wt_error *err;
 };
 
-static enum wt_code add_launch(const struct filling *f, const struct wt_workload_kernel *kernel,
-                               const struct wt_shape *shape)
+/* Units that durations are given to: blocks, or the tasks of a persistent kernel. */
+static uint64_t units_of(const struct wt_workload_kernel *kernel)
 {
-    size_t index = f->launches->count;
+    const struct wt_persistent *persistent = &kernel->behaviour.persistent;
+    return persistent->line > 0 ? (uint64_t)persistent->tasks : kernel->grid_blocks;
+}
+
+static enum wt_code make_durations(const struct filling *f, const struct wt_workload_kernel *kernel, size_t index,
+                                   struct launch_model *model)
+{
     struct wt_fixed_setup setup = {.distribution = kernel->distribution,
                                    .values = kernel->duration,
-                                   .grid_blocks = kernel->grid_blocks,
+                                   .grid_blocks = units_of(kernel),
                                    .seed = f->seed,
                                    .kernel = index,
                                    .mean_only = f->mean_only};
     struct wt_error inner = {0};
-    struct wt_fixed *cost = NULL;
-    if (wt_fixed_new(&setup, &cost, &inner) != WT_OK)
+    if (wt_fixed_new(&setup, &model->fixed, &inner) != WT_OK)
         return wt_fail_at(f->err, f->workload->path, kernel->duration_line, "kernel '%s': %s", kernel->name, inner.text);
-    f->launches->costs[index] = cost;
-    f->launches->kernels[index] = (struct wt_kernel){
-        .name = kernel->name, .grid_blocks = kernel->grid_blocks, .shape = *shape, .cost = wt_fixed_cost(cost)};
+    return WT_OK;
+}
+
+/* *units is how many there are then. */
+static enum wt_code rework(const struct filling *f, const struct wt_workload_kernel *kernel, size_t index,
+                           struct launch_model *model, uint64_t *units, struct wt_cost *cost)
+{
+    if (kernel->order == WT_ORDER_ASIS && kernel->split == 1)
+        return WT_OK;
+    if (*units > WT_REWORK_MOST / (uint64_t)kernel->split)
+        return wt_fail_at(f->err, f->workload->path, kernel->rework_line, "kernel '%s': %" PRIu64 " blocks in %d parts each "
+                          "are more than the %" PRIu64 " that can be put in order; give fewer", kernel->name, *units,
+                          kernel->split, WT_REWORK_MOST);
+    struct wt_rework_setup setup = {.order = (enum wt_order)kernel->order,
+                                    .split = kernel->split,
+                                    .split_overhead_cycles = kernel->split_overhead_cycles,
+                                    .seed = f->seed,
+                                    .kernel = index};
+    model->rework = wt_rework_new(cost, *units, &setup);
+    *cost = wt_rework_cost(model->rework);
+    *units = wt_rework_count(model->rework);
+    return WT_OK;
+}
+
+static void make_tasks(const struct filling *f, struct launch_model *model, const struct wt_cost *cost, uint64_t tasks,
+                       uint64_t grid_blocks)
+{
+    const struct wt_persistent *persistent = &model->kernel->behaviour.persistent;
+    struct wt_tasks_setup setup = {.gpu = f->gpu,
+                                   .grid_blocks = grid_blocks,
+                                   .tasks = tasks,
+                                   .cost = *cost,
+                                   .overhead_cycles = persistent->overhead_cycles,
+                                   .fixed_shares = persistent->queue == WT_QUEUE_STATIC};
+    model->tasks = wt_tasks_new(&setup);
+    model->sharing = wt_tasks_sharing(model->tasks);
+}
+
+static void make_waiting(const struct filling *f, struct launch_model *model, const struct wt_cost *cost,
+                         uint64_t grid_blocks)
+{
+    const struct wt_waits *waits = &model->kernel->behaviour.waits;
+    struct wt_waiting_setup setup = {.gpu = f->gpu,
+                                     .grid_blocks = grid_blocks,
+                                     .cost = *cost,
+                                     .pattern = (enum wt_waiting_for)waits->pattern,
+                                     .list = waits->blocks.values,
+                                     .list_count = waits->blocks.count,
+                                     .at = waits->at,
+                                     .latency_cycles = waits->latency_cycles,
+                                     .chained = waits->chained};
+    model->waiting = wt_waiting_new(&setup);
+    model->sharing = wt_waiting_sharing(model->waiting);
+}
+
+static uint64_t capacity_of(const struct filling *f, const struct wt_occupancy *occupancy)
+{
+    return (uint64_t)occupancy->blocks_per_sm * (uint64_t)f->gpu->topology.sm_count;
+}
+
+static enum wt_code check_cooperative(const struct filling *f, const struct wt_workload_kernel *kernel,
+                                      const struct wt_occupancy *occupancy, uint64_t grid_blocks)
+{
+    uint64_t capacity = capacity_of(f, occupancy);
+    if (!kernel->cooperative || grid_blocks <= capacity)
+        return WT_OK;
+    return wt_fail_at(f->err, f->workload->path, kernel->cooperative_line, "kernel '%s': too many blocks in cooperative "
+                      "launch: %" PRIu64 ", but %s has room for %" PRIu64 " at once (%d SMs x %d blocks); give a smaller grid",
+                      kernel->name, grid_blocks, f->gpu->name, capacity, f->gpu->topology.sm_count, occupancy->blocks_per_sm);
+}
+
+static enum wt_code add_launch(const struct filling *f, const struct wt_workload_kernel *kernel,
+                               const struct wt_shape *shape, const struct wt_occupancy *occupancy)
+{
+    size_t index = f->launches->count;
+    struct launch_model *model = &f->launches->models->list[index];
+    model->kernel = kernel;
     f->launches->count++;
+    WT_TRY(make_durations(f, kernel, index, model));
+    struct wt_cost cost = wt_fixed_cost(model->fixed);
+    uint64_t units = units_of(kernel), grid_blocks;
+    WT_TRY(rework(f, kernel, index, model, &units, &cost));
+    bool persistent = kernel->behaviour.persistent.line > 0;
+    grid_blocks = !persistent ? units : kernel->grid_blocks > 0 ? kernel->grid_blocks : capacity_of(f, occupancy);
+    WT_TRY(check_cooperative(f, kernel, occupancy, grid_blocks));
+    if (persistent)
+        make_tasks(f, model, &cost, units, grid_blocks);
+    else if (kernel->behaviour.waits.line > 0)
+        make_waiting(f, model, &cost, grid_blocks);
+    f->launches->kernels[index] = (struct wt_kernel){
+        .name = kernel->name, .grid_blocks = grid_blocks, .shape = *shape, .cost = cost, .cooperative = kernel->cooperative};
+    describe_launch(f->launches->about, kernel, grid_blocks, shape, occupancy);
+    f->launches->about->launches[index].tasks = persistent ? units : 0;
     return WT_OK;
 }
 
@@ -84,11 +199,26 @@ static enum wt_code add_kernel(const struct filling *f, const struct wt_workload
     struct wt_shape shape;
     struct wt_occupancy occupancy;
     WT_TRY(fit_kernel(f->workload, kernel, f->gpu, &shape, &occupancy, f->err));
-    for (int i = 0; i < kernel->repeat; i++) {
-        describe_launch(f->launches->about, kernel, &shape, &occupancy);
-        WT_TRY(add_launch(f, kernel, &shape));
-    }
+    for (int i = 0; i < kernel->repeat; i++)
+        WT_TRY(add_launch(f, kernel, &shape, &occupancy));
     return WT_OK;
+}
+
+/* One model for the engine, where any launch has one. */
+static void join_models(struct wt_launches *launches)
+{
+    struct wt_launch_models *models = launches->models;
+    for (size_t i = 0; i < launches->count; i++) {
+        if (!models->list[i].sharing.begin)
+            continue;
+        if (!models->by_kernel)
+            models->by_kernel = wt_by_kernel_new(models->gpu, launches->kernels, launches->count);
+        wt_by_kernel_set(models->by_kernel, i, &models->list[i].sharing);
+    }
+    if (!models->by_kernel)
+        return;
+    models->sharing = wt_by_kernel_sharing(models->by_kernel);
+    launches->sharing = &models->sharing;
 }
 
 enum wt_code wt_launches_new(const struct wt_workload *workload, const struct wt_gpu *gpu, uint64_t seed,
@@ -98,16 +228,20 @@ enum wt_code wt_launches_new(const struct wt_workload *workload, const struct wt
     size_t count = count_launches(workload);
     struct wt_launches *launches = wt_alloc(1, sizeof *launches);
     launches->kernels = wt_alloc(count, sizeof *launches->kernels);
-    launches->costs = wt_alloc(count, sizeof(struct wt_fixed *));
+    launches->models = wt_alloc(1, sizeof *launches->models);
+    *launches->models = (struct wt_launch_models){.workload = workload, .gpu = gpu};
+    launches->models->list = wt_alloc(count, sizeof *launches->models->list);
     launches->about = describe_gpu(workload, gpu);
     struct filling filling = {workload, gpu, seed, mean_only, launches, err};
     enum wt_code code = WT_OK;
     for (size_t i = 0; code == WT_OK && i < workload->kernel_count; i++)
         code = add_kernel(&filling, &workload->kernels[i]);
-    if (code == WT_OK)
+    if (code == WT_OK) {
+        join_models(launches);
         *out = launches;
-    else
+    } else {
         wt_launches_free(launches);
+    }
     return code;
 }
 
@@ -115,10 +249,97 @@ void wt_launches_free(struct wt_launches *launches)
 {
     if (!launches)
         return;
-    for (size_t i = 0; i < launches->count; i++)
-        wt_fixed_free(launches->costs[i]);
-    free(launches->costs);
+    for (size_t i = 0; i < launches->count; i++) {
+        struct launch_model *model = &launches->models->list[i];
+        wt_tasks_free(model->tasks);
+        wt_waiting_free(model->waiting);
+        wt_rework_free(model->rework);
+        wt_fixed_free(model->fixed);
+    }
+    wt_by_kernel_free(launches->models->by_kernel);
+    free(launches->models->list);
+    free(launches->models);
     free(launches->kernels);
     wt_timeline_free(launches->about);
     free(launches);
+}
+
+/* ---- Tasks ---- */
+
+static void tell_tasks(void *context, const struct wt_block_run *run)
+{
+    const struct wt_task_teller *teller = context;
+    const struct wt_tasks *tasks = teller->launches->models->list[run->launch].tasks;
+    if (tasks)
+        wt_tasks_tell(tasks, run, teller->observers, teller->count);
+}
+
+struct wt_observer wt_task_teller_observer(const struct wt_task_teller *teller)
+{
+    return (struct wt_observer){.context = (void *)(uintptr_t)teller, .block_done = tell_tasks};
+}
+
+/* ---- Deadlock ---- */
+
+/* Owned by the caller. */
+static char *waiting_text(const struct launch_model *model, const struct wt_standstill *s)
+{
+    const char *verb = s->waiting == 1 ? "block waits" : "blocks wait";
+    if (model->kernel->behaviour.waits.pattern == WT_WAIT_ALL)
+        return wt_format("%" PRIu64 " %s at a barrier of the grid for block %" PRIu64, s->waiting, verb, s->awaited);
+    if (s->waiting == 1)
+        return wt_format("block %" PRIu64 " waits for block %" PRIu64, s->block, s->awaited);
+    return wt_format("%" PRIu64 " blocks wait, block %" PRIu64 " for block %" PRIu64, s->waiting, s->block, s->awaited);
+}
+
+static const char *const shortages[] = {
+    [WT_SHORT_TOTAL] = "in all",
+    [WT_SHORT_FRAGMENTED] = "in one piece",
+    [WT_SHORT_SUBCORE] = "in the sub-core whose turn it is",
+    [WT_SHORT_CARVEOUT] = "in the shared-memory configuration that it has",
+};
+
+static char *shortage_text(const struct wt_stall *stall, const struct wt_gpu *gpu)
+{
+    const struct wt_refusal *why = &stall->why;
+    const char *name = why->resource == WT_RES_SHARED_MEMORY ? "bytes of shared memory" : wt_resource_name(why->resource);
+    return wt_format("it needs %d %s, and the running blocks leave %d %s on %d of %d SMs", why->wanted, name, why->available,
+                     shortages[why->shortage], stall->sms, gpu->topology.sm_count);
+}
+
+/* What became of the block that the chain of waiting ends at. */
+static char *missing_text(const struct wt_launches *launches, const struct wt_stall *stall, const struct wt_standstill *s)
+{
+    uint64_t grid_blocks = launches->kernels[stall->kernel].grid_blocks;
+    if (s->missing == grid_blocks)
+        return wt_strdup("and they wait for each other in a circle; let one go first");
+    char *chain = s->awaited == s->missing ? wt_strdup("which")
+                                           : wt_format("which waits in turn, in the end for block %" PRIu64 ", which", s->missing);
+    char *queue = s->missing > stall->next_block ? wt_format(" stands in the queue behind block %" PRIu64 " and", stall->next_block)
+                                                 : wt_strdup("");
+    char *shortage = shortage_text(stall, launches->models->gpu);
+    char *text = wt_format("%s%s cannot start: %s; launch at most %" PRIu64 " blocks, or wait only for blocks of lower number",
+                           chain, queue, shortage, stall->running);
+    free(chain);
+    free(queue);
+    free(shortage);
+    return text;
+}
+
+enum wt_code wt_launches_explain(const struct wt_launches *launches, const struct wt_stall *stall, struct wt_error *err)
+{
+    const struct launch_model *model = &launches->models->list[stall->kernel];
+    struct wt_standstill standstill;
+    if (!model->waiting || !wt_waiting_standstill(model->waiting, &standstill))
+        return WT_DEADLOCK;
+    char *waiting = waiting_text(model, &standstill), *missing = missing_text(launches, stall, &standstill);
+    struct wt_error placed = {0};
+    wt_fail_at(&placed, launches->models->workload->path, model->kernel->behaviour.waits.line, "deadlock: kernel '%s': %s, %s",
+               model->kernel->name, waiting, missing);
+    if (err)
+        *err = (struct wt_error){0};
+    wt_fail(err, WT_DEADLOCK, "%s", placed.text);
+    free(waiting);
+    free(missing);
+    return WT_DEADLOCK;
 }

@@ -15,14 +15,29 @@
 struct wt_launches {
     struct wt_kernel *kernels; /* owned; repeated kernels stand as often as they are launched */
     size_t count;
-    struct wt_fixed **costs; /* one per kernel; owned */
+    const struct wt_sharing *sharing; /* for the simulation; NULL: no kernel is persistent or waits */
     struct wt_timeline *about; /* describes GPU and launches, without spans; owned */
+    struct wt_launch_models *models; /* behind the costs; owned */
 };
 
 /* The workload and the GPU must outlive the launches. With `mean_only` every random duration is its mean. Fails
- * with FILE:LINE where a block can never be launched on this GPU or a duration cannot be had. */
+ * with FILE:LINE where a block can never be launched on this GPU, a cooperative grid has no room, or a duration cannot be
+ * had. */
 enum wt_code wt_launches_new(const struct wt_workload *workload, const struct wt_gpu *gpu, uint64_t seed,
                              bool mean_only, struct wt_launches **out, struct wt_error *err);
+
+/* Tells `observers` of the tasks of persistent launches, when they have been told of their blocks: must stand behind them
+ * among the simulation's. Both arguments must outlive the observer. */
+struct wt_task_teller {
+    const struct wt_launches *launches;
+    const struct wt_observer *observers;
+    size_t count;
+};
+struct wt_observer wt_task_teller_observer(const struct wt_task_teller *teller);
+
+/* After WT_DEADLOCK: `err`, which the simulation has filled, then says FILE:LINE, who waits for whom, and what keeps the missing block
+ * out. Returns WT_DEADLOCK. */
+enum wt_code wt_launches_explain(const struct wt_launches *launches, const struct wt_stall *stall, struct wt_error *err);
 
 /* NULL is allowed. */
 void wt_launches_free(struct wt_launches *launches);

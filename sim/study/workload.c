@@ -19,8 +19,9 @@ struct file_values {
 struct kernel_values {
     char *name;
     struct wt_ints grid, block, cluster;
-    int registers, static_shared, dynamic_shared, carveout_kb, barriers, repeat, stream, priority;
-    bool cooperative, persistent;
+    int registers, static_shared, dynamic_shared, carveout_kb, barriers, repeat, stream, priority, order, split;
+    bool cooperative;
+    double split_overhead;
 };
 
 /* The distribution "trace" is known here and not to the cost model, which reads no files. */
@@ -52,8 +53,14 @@ static const struct wt_param kernel_params[] = {
     {"priority", WT_PARAM_INT, FIELD(priority), .low = -5, .high = 0, .help = "only 0 is simulated so far"},
     {"cluster", WT_PARAM_INTS, FIELD(cluster), .unit = "blocks", .low = 1, .high = 16, .most = 3,
      .help = "cluster size; only 1 is simulated so far"},
-    {"cooperative", WT_PARAM_BOOL, FIELD(cooperative), .help = "only false is simulated so far"},
-    {"persistent", WT_PARAM_BOOL, FIELD(persistent), .help = "only false is simulated so far"},
+    {"cooperative", WT_PARAM_BOOL, FIELD(cooperative), .help = "refused unless the whole grid has room at once"},
+    {"persistent", WT_PARAM_GROUP, .groups = wt_persistent_params, .help = "blocks stay and take tasks"},
+    {"waiting", WT_PARAM_GROUP, .groups = wt_waits_params, .help = "blocks wait for each other"},
+    {"order", WT_PARAM_CHOICE, FIELD(order), .choices = wt_order_names, .help = "in which order blocks (or tasks) stand"},
+    {"split", WT_PARAM_INT, FIELD(split), .low = 1, .high = 100000, .fallback = "1",
+     .help = "equal parts that each block (or task) is cut into"},
+    {"split_overhead", WT_PARAM_NUMBER, FIELD(split_overhead), .unit = "cycles", .low = 0, .high = 1e9,
+     .help = "what each part takes besides its share, where split is more than 1"},
     {0}};
 
 static const struct wt_param file_params[] = {
@@ -272,10 +279,6 @@ static enum wt_code refuse_unsupported(const struct reading *r)
         return fail_at_key(r, "priority", "priorities are not simulated yet; remove it");
     if (cluster != 1)
         return fail_at_key(r, "cluster", "clusters are not simulated yet; remove it");
-    if (v->cooperative)
-        return fail_at_key(r, "cooperative", "cooperative launches are not simulated yet; remove it");
-    if (v->persistent)
-        return fail_at_key(r, "persistent", "persistent kernels are not simulated yet; remove it");
     return WT_OK;
 }
 
@@ -283,6 +286,12 @@ static void take_extent(int extent[3], const struct wt_ints *list)
 {
     for (int i = 0; i < 3; i++)
         extent[i] = i < list->count ? list->values[i] : 1;
+}
+
+/* The key's line, or the kernel's where it is not given. */
+static long line_of(const struct reading *r, const char *key)
+{
+    return is_given(r, key) ? wt_record_origin(&r->record, key)->line : wt_config_line(r->group);
 }
 
 static void take_values(struct reading *r, size_t index)
@@ -293,12 +302,24 @@ static void take_values(struct reading *r, size_t index)
     take_extent(k->block, &v->block);
     k->name = v->name ? wt_strdup(v->name) : wt_format("kernel%zu", index);
     k->repeat = v->repeat;
+    k->cooperative = v->cooperative;
+    k->cooperative_line = line_of(r, "cooperative");
+    k->order = v->order;
+    k->split = v->split;
+    k->split_overhead_cycles = v->split_overhead;
+    k->rework_line = line_of(r, v->split > 1 ? "split" : "order");
     k->line = wt_config_line(r->group);
     k->needs = (struct wt_launch_needs){.registers_per_thread = v->registers,
                                         .static_shared_bytes = v->static_shared,
                                         .dynamic_shared_bytes = v->dynamic_shared,
                                         .carveout_kb = v->carveout_kb,
                                         .barriers = v->barriers};
+}
+
+/* Whether the GPU decides how many blocks a persistent kernel has. */
+static bool fills_gpu(const struct reading *r)
+{
+    return r->kernel->behaviour.persistent.line > 0 && !is_given(r, "grid");
 }
 
 /* Of the sizes as given or as taken from a trace (CUDA C++ Programming Guide, "Technical Specifications"). */
@@ -313,6 +334,10 @@ static enum wt_code check_extents(struct reading *r)
         return fail_at_key(r, "block", "z is at most 64");
     k->grid_blocks = (uint64_t)k->grid[0] * (uint64_t)k->grid[1] * (uint64_t)k->grid[2];
     k->needs.threads = k->block[0] * k->block[1] * k->block[2];
+    if (fills_gpu(r))
+        k->grid_blocks = 0;
+    else
+        WT_TRY(wt_behaviour_check(&k->behaviour, k->grid_blocks, wt_config_path(r->config), r->err));
     return WT_OK;
 }
 
@@ -322,7 +347,7 @@ static enum wt_code check_given(const struct reading *r)
     static const char *const needed[] = {"grid", "block"};
     const struct wt_ints *lists[] = {&r->values.grid, &r->values.block};
     for (int i = 0; i < 2; i++)
-        if (is_given(r, needed[i]) ? lists[i]->count == 0 : !names_trace(r))
+        if (is_given(r, needed[i]) ? lists[i]->count == 0 : !names_trace(r) && (i > 0 || !fills_gpu(r)))
             return wt_config_fail(r->config, r->group, r->err, "'%s' is missing; write e.g. %s = 256;", needed[i],
                                   needed[i]);
     return WT_OK;
@@ -332,6 +357,7 @@ static enum wt_code read_recorded(struct reading *r, size_t index)
 {
     WT_TRY(wt_record_read(&r->record, r->config, r->group, r->err));
     WT_TRY(wt_record_check(&r->record, wt_config_path(r->config), wt_config_line(r->group), r->err));
+    WT_TRY(wt_behaviour_read(r->config, r->group, &r->kernel->behaviour, r->err));
     WT_TRY(check_given(r));
     WT_TRY(refuse_unsupported(r));
     take_values(r, index);
@@ -415,6 +441,7 @@ void wt_workload_free(struct wt_workload *workload)
     for (size_t i = 0; i < workload->kernel_count; i++) {
         struct wt_workload_kernel *k = &workload->kernels[i];
         free(k->name);
+        wt_behaviour_clear(&k->behaviour);
         if (k->duration)
             wt_params_free(k->distribution->params, k->duration);
         free(k->duration);

@@ -10,19 +10,25 @@
 #include "core/status.h"
 #include "cost/fixed.h"
 #include "sm/shape.h"
+#include "study/behaviour.h"
 
 enum { WT_MOST_REPEATS = 10000, WT_MOST_LAUNCHES = 100000 };
 
 struct wt_workload_kernel {
     char *name;          /* owned */
     int grid[3], block[3];
-    uint64_t grid_blocks; /* product of `grid`; at least 1 */
+    uint64_t grid_blocks; /* product of `grid`; 0: as many as fit at once (persistent kernels only) */
     struct wt_launch_needs needs;
+    bool cooperative;
+    struct wt_behaviour behaviour;
+    int order; /* enum wt_order */
+    int split;
+    double split_overhead_cycles;
     int repeat; /* launches of it, one after another; at least 1 */
     const struct wt_distribution *distribution;
     void *duration; /* the distribution's values; owned */
     long line;          /* where the file describes it, for messages */
-    long duration_line;
+    long duration_line, cooperative_line, rework_line;
 };
 
 struct wt_workload {

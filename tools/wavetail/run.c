@@ -121,11 +121,14 @@ static uint64_t count_blocks(const struct wt_launches *launches)
 static enum wt_code simulate(const struct run *run, const struct outputs_run *outputs, struct wt_error *err)
 {
     struct progress progress = progress_begin(count_blocks(run->launches), run->options->common.quiet);
-    struct wt_observer observers[sizeof outputs->observers / sizeof *outputs->observers + 1];
+    struct wt_observer observers[sizeof outputs->observers / sizeof *outputs->observers + 2];
     size_t count = 0;
     for (; count < outputs->observer_count; count++)
         observers[count] = outputs->observers[count];
+    struct wt_task_teller teller = {run->launches, observers, count};
     observers[count++] = progress_observer(&progress);
+    observers[count++] = wt_task_teller_observer(&teller);
+    struct wt_stall stall;
     struct wt_simulation simulation = {.gpu = run->gpu,
                                        .policy = run->policy,
                                        .kernels = run->launches->kernels,
@@ -133,11 +136,13 @@ static enum wt_code simulate(const struct run *run, const struct outputs_run *ou
                                        .seed = run->seed,
                                        .first_group = -1,
                                        .first_extra_sm = -1,
+                                       .sharing = run->launches->sharing,
+                                       .stall = &stall,
                                        .observers = observers,
                                        .observer_count = count};
     enum wt_code code = wt_simulate(&simulation, err);
     progress_end(&progress);
-    return code;
+    return code == WT_DEADLOCK ? wt_launches_explain(run->launches, &stall, err) : code;
 }
 
 /* Files as asked for, and run->metrics. */
