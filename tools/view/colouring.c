@@ -23,9 +23,9 @@ static unsigned category_of(const struct colouring *c, const struct wt_block_run
     }
 }
 
-static bool is_scale(enum colour_mode mode)
+bool colour_is_category(enum colour_mode mode)
 {
-    return mode == COLOUR_AGE || mode == COLOUR_BLOCK || mode == COLOUR_DURATION || mode == COLOUR_START_ERROR;
+    return mode == COLOUR_KERNEL || mode == COLOUR_STREAM || mode == COLOUR_LIMITER;
 }
 
 static double share_of_block(const struct colouring *c, const struct wt_block_run *span)
@@ -86,7 +86,7 @@ colour block_colour(const struct colouring *c, uint32_t index)
 
 enum hatch block_hatch(const struct colouring *c, uint32_t span)
 {
-    return is_scale(c->mode) ? HATCH_NONE : palette_hatch(category_of(c, run_span(c->run, span)));
+    return !colour_is_category(c->mode) ? HATCH_NONE : palette_hatch(category_of(c, run_span(c->run, span)));
 }
 
 bool start_difference(const struct run *run, const struct run *other, uint32_t index, double *cycles)
@@ -180,7 +180,7 @@ static void name_ends(struct legend *legend, const struct colouring *c)
 
 struct legend colouring_legend(const struct colouring *c)
 {
-    struct legend legend = {.is_scale = is_scale(c->mode)};
+    struct legend legend = {.is_scale = !colour_is_category(c->mode)};
     if (legend.is_scale)
         name_ends(&legend, c);
     else if (c->mode == COLOUR_STREAM)

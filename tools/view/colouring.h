@@ -10,6 +10,9 @@ enum colour_mode {
 };
 extern const char *const colour_mode_names[COLOUR_MODES];
 
+/* Categories have a colour each; the others are scales. */
+bool colour_is_category(enum colour_mode mode);
+
 struct colouring {
     const struct theme *theme;
     enum colour_mode mode;

@@ -37,6 +37,16 @@ static void group_spans(const struct run *run, size_t bins, bool by_lane, uint32
     *spans = order;
 }
 
+static void copy_stays(struct run *run)
+{
+    size_t count = run->timeline->span_count;
+    run->lane_stays = wt_alloc(count, sizeof *run->lane_stays);
+    for (size_t i = 0; i < count; i++) {
+        const struct wt_block_run *span = run_span(run, run->lane_spans[i]);
+        run->lane_stays[i] = (struct stay){span->start, span->end};
+    }
+}
+
 /* ---- Densities ---- */
 
 struct stays {
@@ -185,6 +195,7 @@ struct run *run_new(const char *label, struct wt_timeline *timeline, const struc
     run->slots = wt_timeline_slots(timeline);
     group_spans(run, (size_t)run->sms * (size_t)run->slots, true, &run->lane_first, &run->lane_spans);
     group_spans(run, (size_t)run->sms, false, &run->sm_first, &run->sm_spans);
+    copy_stays(run);
     build_densities(run);
     index_blocks(run);
     sort_durations(run);
@@ -202,6 +213,7 @@ void run_free(struct run *run)
     free(run->sm_density);
     free(run->lane_first);
     free(run->lane_spans);
+    free(run->lane_stays);
     free(run->sm_first);
     free(run->sm_spans);
     free(run->launch_first);
@@ -220,7 +232,7 @@ uint32_t run_lane_from(const struct run *run, int lane, wt_time t)
     uint32_t low = run->lane_first[lane], high = run->lane_first[lane + 1];
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (run_span(run, run->lane_spans[middle])->end <= t)
+        if (run->lane_stays[middle].end <= t)
             low = middle + 1;
         else
             high = middle;
@@ -231,7 +243,7 @@ uint32_t run_lane_from(const struct run *run, int lane, wt_time t)
 uint32_t run_resident(const struct run *run, int lane, wt_time t)
 {
     uint32_t at = run_lane_from(run, lane, t);
-    if (at == run->lane_first[lane + 1] || run_span(run, run->lane_spans[at])->start > t)
+    if (at == run->lane_first[lane + 1] || run->lane_stays[at].start > t)
         return NO_SPAN;
     return run->lane_spans[at];
 }

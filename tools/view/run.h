@@ -17,6 +17,10 @@
 /* No block. */
 #define NO_SPAN UINT32_MAX
 
+struct stay {
+    wt_time start, end;
+};
+
 struct run_launch {
     int stream;
     bool needs_known; /* the rest is valid only then: result files and some traces do not tell */
@@ -37,6 +41,7 @@ struct run {
     int sms, slots, gpcs;         /* slots: highest used + 1, at least 1; gpcs >= 1 */
     uint32_t *lane_first;         /* per lane (SM * slots + slot) and one more: its first entry in lane_spans; owned */
     uint32_t *lane_spans;         /* span indices, by lane, then by start; owned */
+    struct stay *lane_stays;      /* when those are, side by side in memory; owned */
     uint32_t *sm_first, *sm_spans; /* the same per SM; owned */
     struct density *sm_density;   /* resident blocks, per SM; owned */
     struct density blocks;        /* of the whole GPU */

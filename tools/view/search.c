@@ -130,7 +130,7 @@ static bool all_hold(const struct run *run, const struct wt_block_run *span, con
 void search_clear(struct view *view)
 {
     free(view->search.matches);
-    view->search = (struct search){0};
+    view->search = (struct search){.generation = view->search.generation + 1};
 }
 
 void search_update(struct view *view)
@@ -143,6 +143,7 @@ void search_update(struct view *view)
     free(search->matches);
     search->matches = NULL;
     search->count = search->current = 0;
+    search->generation++;
     search->of = run;
     memcpy(search->used, search->text, sizeof search->used);
     if (!read_query(search->text, &query, search->problem, sizeof search->problem))

@@ -17,6 +17,7 @@ struct row {
 struct rows {
     struct row row[MOST_ROWS];
     int count, height; /* of all rows, pixels */
+    double exact_height;
 };
 
 /* Lays the rows out for a window `room` pixels high. */

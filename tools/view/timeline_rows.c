@@ -7,7 +7,7 @@
 #include "core/mem.h"
 #include "timeline.h"
 
-enum { LEAST_ROW = 1 /* pixels */, MOST_FIT = 96, MOST_TALL = 400 /* points */, LANE_LEAST = 3 };
+enum { LEAST_ROW = 1 /* pixels */, MOST_FIT = 96, MOST_TALL = 400 /* points */, LANE_LEAST = 3, DETAIL_LEAST = 4 /* pixels */ };
 
 /* ---- Where rows are ---- */
 
@@ -32,31 +32,32 @@ static int gap_of(const struct view *view)
     return ui_px(&view->ui, 2);
 }
 
-static int row_height(const struct view *view, const int *runs, int run_count, int room)
+static double row_height(const struct view *view, const int *runs, int run_count, int room)
 {
     int gaps, count = row_count(view, runs, run_count, &gaps);
-    int fitting = (room - gaps * gap_of(view)) / (count ? count : 1);
+    double fitting = (double)(room - gaps * gap_of(view)) / (count ? count : 1);
     if (view->axis.row_points > 0)
-        return (int)fmax(view->axis.row_points * view->ui.scale, LEAST_ROW);
-    return fitting < LEAST_ROW ? LEAST_ROW : fitting > ui_px(&view->ui, MOST_FIT) ? ui_px(&view->ui, MOST_FIT) : fitting;
+        return fmax(view->axis.row_points * view->ui.scale, LEAST_ROW);
+    return fmin(fmax(fitting, LEAST_ROW), ui_px(&view->ui, MOST_FIT));
 }
 
-static void add_row(struct rows *rows, struct row row, int height)
+/* Rows end on whole pixels, so that fractions of a pixel add up to no gap. */
+static void add_row(struct rows *rows, struct row row, double height)
 {
     if (rows->count == MOST_ROWS)
         return;
-    row.y = rows->height;
-    row.h = height;
+    row.y = (int)lround(rows->exact_height);
+    rows->exact_height += height;
+    row.h = (int)lround(rows->exact_height) - row.y;
     rows->row[rows->count++] = row;
-    rows->height += height;
 }
 
-static void add_gpc(const struct view *view, struct rows *rows, int run, int gpc, int height, bool first_of_run)
+static void add_gpc(const struct view *view, struct rows *rows, int run, int gpc, double height, bool first_of_run)
 {
     const struct run *shown = view->runs[run];
     bool first = true;
     if (view->axis.collapsed[gpc % WT_MAX_GROUPS]) {
-        int tall = height > ui_px(&view->ui, 16) ? height : ui_px(&view->ui, 16);
+        double tall = fmax(height, ui_px(&view->ui, 16));
         add_row(rows, (struct row){.run = run, .gpc = gpc, .sm = -1, .first_of_gpc = true, .first_of_run = first_of_run},
                 tall);
         return;
@@ -72,15 +73,17 @@ static void add_gpc(const struct view *view, struct rows *rows, int run, int gpc
 
 void timeline_lay_rows(struct view *view, const int *runs, int run_count, int room, struct rows *rows)
 {
-    int height = row_height(view, runs, run_count, room);
-    rows->count = rows->height = 0;
+    double height = row_height(view, runs, run_count, room - (run_count - 1) * ui_px(&view->ui, 8));
+    rows->count = 0;
+    rows->exact_height = 0;
     for (int i = 0; i < run_count; i++) {
-        rows->height += i ? ui_px(&view->ui, 8) : 0;
+        rows->exact_height += i ? ui_px(&view->ui, 8) : 0;
         for (int gpc = 0; gpc < view->runs[runs[i]]->gpcs; gpc++) {
             add_gpc(view, rows, runs[i], gpc, height, gpc == 0);
-            rows->height += gap_of(view);
+            rows->exact_height += gap_of(view);
         }
     }
+    rows->height = (int)floor(rows->exact_height);
     int hidden = rows->height - room;
     view->axis.scroll = view->axis.scroll > hidden ? hidden : view->axis.scroll;
     view->axis.scroll = view->axis.scroll < 0 ? 0 : view->axis.scroll;
@@ -100,6 +103,7 @@ struct strip {
     colour *colours;
     uint8_t *alphas;
     wt_time *edges; /* rect.w + 1 */
+    const struct tint *tint; /* NULL: colours are asked for one by one */
 };
 
 static colour colour_of(const struct strip *strip, uint32_t span)
@@ -118,10 +122,11 @@ static void take(struct strip *strip, int column, double share, colour value)
     strip->taken[column] += (float)share;
 }
 
+/* A block of the lane from x0 to x1, as columns of the strip. */
 static void take_block(struct strip *strip, double x0, double x1, colour value)
 {
-    x0 = fmax(x0 - strip->rect.x, 0);
-    x1 = fmin(x1 - strip->rect.x, strip->rect.w);
+    x0 = fmax(x0, 0);
+    x1 = fmin(x1, strip->rect.w);
     int first = (int)x0, last = (int)x1;
     if (first == last) {
         take(strip, first, x1 - x0, value);
@@ -150,8 +155,6 @@ static void detail_block(struct strip *strip, uint32_t index, double x0, double 
     struct view *view = strip->view;
     const struct ui *ui = &view->ui;
     char text[24];
-    if (x1 - x0 < 4)
-        return;
     colour full = colour_of(strip, index);
     int left = (int)fmax(x0, strip->rect.x), right = (int)fmin(x1, strip->rect.x + strip->rect.w);
     if (view->hatching && h >= 4)
@@ -169,34 +172,33 @@ static void draw_lane(struct strip *strip, int lane, int y, int h)
     const struct run *run = strip->run;
     uint32_t first = run_lane_from(run, lane, strip->edges[0]), last = run->lane_first[lane + 1], at;
     wt_time end = strip->edges[strip->rect.w];
+    double scale = strip->rect.w / (strip->view->axis.t1 - strip->view->axis.t0) / (double)WT_CYCLE;
+    double origin = -strip->view->axis.t0 * (double)WT_CYCLE, widest = 0;
     memset(strip->taken, 0, (size_t)strip->rect.w * sizeof *strip->taken);
-    for (at = first; at < last && run_span(run, run->lane_spans[at])->start < end; at++) {
-        const struct wt_block_run *span = run_span(run, run->lane_spans[at]);
-        take_block(strip, axis_x(strip->view, strip->rect, wt_to_cycles(span->start)),
-                   axis_x(strip->view, strip->rect, wt_to_cycles(span->end)), colour_of(strip, run->lane_spans[at]));
+    for (at = first; at < last && run->lane_stays[at].start < end; at++) {
+        double x0 = ((double)run->lane_stays[at].start + origin) * scale, x1 = ((double)run->lane_stays[at].end + origin) * scale;
+        take_block(strip, x0, x1, strip->tint ? strip->tint->of_lanes[at] : colour_of(strip, run->lane_spans[at]));
+        widest = fmax(widest, x1 - x0);
     }
     put_strip(strip, y, h);
-    for (uint32_t i = first; i < at; i++) {
-        const struct wt_block_run *span = run_span(run, run->lane_spans[i]);
-        detail_block(strip, run->lane_spans[i], axis_x(strip->view, strip->rect, wt_to_cycles(span->start)),
-                     axis_x(strip->view, strip->rect, wt_to_cycles(span->end)), y, h);
+    for (uint32_t i = first; widest >= DETAIL_LEAST && i < at; i++) {
+        double x0 = ((double)run->lane_stays[i].start + origin) * scale, x1 = ((double)run->lane_stays[i].end + origin) * scale;
+        if (x1 - x0 >= DETAIL_LEAST)
+            detail_block(strip, run->lane_spans[i], strip->rect.x + x0, strip->rect.x + x1, y, h);
     }
 }
 
 /* ---- Densities ---- */
 
-/* Of the blocks that began in a pixel, or the one that was there: the mean colour of up to four. */
+/* Of the blocks that began in a pixel, or else of the last one before it. Ages change all the time: of the last one. */
 static colour mean_colour(const struct strip *strip, int sm, size_t before, size_t until)
 {
-    const uint32_t *spans = strip->run->sm_spans + strip->run->sm_first[sm];
+    size_t first = strip->run->sm_first[sm];
     if (until == 0)
         return 0;
-    if (until - before <= 1)
-        return colour_of(strip, spans[until - 1]);
-    colour mean = colour_of(strip, spans[before]);
-    for (size_t i = 1; i < 4; i++)
-        mean = colour_mix(mean, colour_of(strip, spans[before + (until - 1 - before) * i / 3]), 1.0 / (double)(i + 1));
-    return mean;
+    if (!strip->tint)
+        return colour_of(strip, strip->run->sm_spans[first + until - 1]);
+    return tint_mean(strip->tint, first + (before < until ? before : until - 1), first + until);
 }
 
 static double capacity(const struct run *run)
@@ -215,7 +217,10 @@ static void add_density(struct strip *strip, int sm, double scale)
         right = density_integral(density, strip->edges[i + 1], &until);
         if (width == 0 || right == left)
             continue;
-        take(strip, i, (double)(right - left) / (double)width * scale, mean_colour(strip, sm, before, until));
+        double share = (double)(right - left) / (double)width * scale;
+        if (share > strip->taken[i])
+            strip->colours[i] = mean_colour(strip, sm, before, until);
+        strip->taken[i] += (float)share;
     }
 }
 
@@ -265,6 +270,12 @@ static void set_run(struct strip *strip, struct view *view, int run)
     strip->run = view->runs[run];
     strip->run_index = run;
     strip->colouring = view_colouring(view, run);
+    strip->tint = NULL;
+    if (strip->colouring.mode == COLOUR_AGE)
+        return;
+    const uint8_t *matches = view->search.of == strip->run ? view->search.matches : NULL;
+    tint_update(&view->tints[run], &strip->colouring, matches, view->ui.theme->edge, view->search.generation);
+    strip->tint = &view->tints[run];
 }
 
 static struct strip strip_new(struct view *view, struct rect rect)

@@ -53,6 +53,7 @@ static void forget_run(struct view *view, int index)
     free(view->shared[index].free_bytes);
     free(view->shared[index].largest_hole);
     view->shared[index] = (struct shared_curve){0};
+    tint_free(&view->tints[index]);
     run_free(view->runs[index]);
     view->runs[index] = NULL;
 }

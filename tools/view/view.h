@@ -11,6 +11,7 @@
 #include "playback.h"
 #include "record.h"
 #include "smstate.h"
+#include "tint.h"
 #include "ui.h"
 
 enum page { PAGE_OVERVIEW, PAGE_FLOOR, PAGE_TIMELINE, PAGE_SM, PAGES };
@@ -47,6 +48,7 @@ struct search {
     const struct run *of;  /* the run it belongs to */
     uint32_t count, current; /* matches, and which of them is picked */
     char problem[128];     /* why the text is not understood; "" = it is */
+    unsigned generation;   /* changes whenever `matches` does */
 };
 
 struct whatif {
@@ -98,6 +100,7 @@ struct view {
     struct search search;
     struct whatif whatif;
     struct shared_curve shared[2];
+    struct tint tints[2]; /* per run */
     char go_text[UI_FIELD];
     bool go_open;
     struct captions captions;
