@@ -31,7 +31,9 @@ static void add_launches(struct wt_timeline *timeline, const struct wt_trace *tr
                                           .grid_blocks = wt_trace_grid_blocks(launch),
                                           .threads_per_block = threads,
                                           .warps_per_block = (threads + WT_WARP_SIZE - 1) / WT_WARP_SIZE,
-                                          .blocks_per_sm = launch->occupancy_blocks};
+                                          .blocks_per_sm = launch->occupancy_blocks,
+                                          .needs = wt_trace_needs(launch),
+                                          .stream = launch->stream};
         wt_timeline_add_launch(timeline, &copy);
     }
 }

@@ -15,6 +15,7 @@ enum {
     SPAN_BYTES = 32,
     SPANS_PER_CHUNK = 1 << 16,
     READ_STEP = 1 << 20, /* a damaged length must not make us reserve terabytes */
+    NEED_BYTES = 28,
     LAUNCH_BYTES = 40,   /* at least: an unnamed launch */
     MOST_SLOT = 1024,
     MOST_COUNT = 1 << 20 /* threads, warps, blocks: more makes no sense */
@@ -96,6 +97,28 @@ static void write_description(FILE *stream, const struct wt_timeline *timeline, 
     free(bytes.data);
 }
 
+/* Unknown registers and carve-outs are -1: one more is written. */
+static void put_needs(struct wt_bytes *bytes, const struct wt_timeline_launch *launch)
+{
+    const struct wt_launch_needs *needs = &launch->needs;
+    wt_put_uint(bytes, (uint64_t)needs->threads, 4);
+    wt_put_uint(bytes, (uint64_t)(needs->registers_per_thread + 1), 4);
+    wt_put_uint(bytes, (uint64_t)needs->static_shared_bytes, 4);
+    wt_put_uint(bytes, (uint64_t)needs->dynamic_shared_bytes, 4);
+    wt_put_uint(bytes, (uint64_t)(needs->carveout_kb + 1), 4);
+    wt_put_uint(bytes, (uint64_t)needs->barriers, 4);
+    wt_put_uint(bytes, (uint64_t)launch->stream, 4);
+}
+
+static void write_needs(FILE *stream, const struct wt_timeline *timeline)
+{
+    struct wt_bytes bytes = {0};
+    for (size_t i = 0; i < timeline->launch_count; i++)
+        put_needs(&bytes, &timeline->launches[i]);
+    write_chunk(stream, "NEED", &bytes);
+    free(bytes.data);
+}
+
 static void put_span(struct wt_bytes *bytes, const struct wt_block_run *span)
 {
     wt_put_uint(bytes, span->block, 8);
@@ -141,6 +164,7 @@ static enum wt_code write_result(const struct wt_export *what, FILE *stream, str
         if (!timelines[kind])
             continue;
         write_description(stream, timelines[kind], kind);
+        write_needs(stream, timelines[kind]);
         write_spans(stream, timelines[kind]);
         spans += timelines[kind]->span_count;
     }
@@ -256,6 +280,34 @@ static enum wt_code read_description(struct reader *reader, struct wt_cursor *pa
     return payload->failed ? fail_damaged(reader, "a timeline's description makes no sense") : WT_OK;
 }
 
+static int get_need(struct wt_cursor *payload)
+{
+    uint64_t value = wt_get_uint(payload, 4);
+    payload->failed |= value > INT32_MAX;
+    return payload->failed ? 0 : (int)value;
+}
+
+static void get_needs(struct wt_cursor *payload, struct wt_timeline_launch *launch)
+{
+    launch->needs = (struct wt_launch_needs){.threads = get_need(payload)};
+    launch->needs.registers_per_thread = get_need(payload) - 1;
+    launch->needs.static_shared_bytes = get_need(payload);
+    launch->needs.dynamic_shared_bytes = get_need(payload);
+    launch->needs.carveout_kb = get_need(payload) - 1;
+    launch->needs.barriers = get_need(payload);
+    launch->stream = get_need(payload);
+}
+
+static enum wt_code read_needs(struct reader *reader, struct wt_cursor *payload)
+{
+    struct wt_timeline *timeline = reader->current;
+    if (!timeline || payload->count != timeline->launch_count * NEED_BYTES)
+        return fail_damaged(reader, "a table of what launches need makes no sense");
+    for (size_t i = 0; i < timeline->launch_count; i++)
+        get_needs(payload, &timeline->launches[i]);
+    return payload->failed ? fail_damaged(reader, "a launch's needs make no sense") : WT_OK;
+}
+
 static struct wt_block_run get_span(struct wt_cursor *payload)
 {
     struct wt_block_run span = {.block = wt_get_uint(payload, 8)};
@@ -295,6 +347,7 @@ static enum wt_code read_end(struct reader *reader, struct wt_cursor *payload)
 
 static const struct chunk_reader chunk_readers[] = {
     {"TIME", read_description},
+    {"NEED", read_needs},
     {"SPAN", read_spans},
     {"DONE", read_end},
 };

@@ -8,6 +8,8 @@
  *         bytes), clock in MHz (IEEE double), SM count (4), warps per SM (4), the GPC of every SM (2 each),
  *         launch count (4), launches (name; number 8; grid blocks 8; threads 4, warps 4, blocks per SM 4; queue
  *         empty 8)
+ *   NEED  what the timeline's launches need, for each: threads of a block, registers of a thread + 1, static and dynamic
+ *         shared memory in bytes, carve-out in KB + 1, barriers, stream (4 each); threads and registers 0: unknown
  *   SPAN  spans of the timeline before it: block 8, start 8, end 8, launch 4, SM 2, slot 2
  *   DONE  the last chunk: number of spans in the file (8) */
 #ifndef WT_OBSERVE_RESULT_H

@@ -9,6 +9,7 @@
 
 #include "core/time.h"
 #include "dispatch/observer.h"
+#include "sm/shape.h"
 
 struct wt_timeline_launch {
     char *name;              /* kernel name, owned */
@@ -19,6 +20,8 @@ struct wt_timeline_launch {
     int warps_per_block;
     int blocks_per_sm;       /* theoretical occupancy; 0 = unknown */
     wt_time queue_empty;     /* the launch's last block was handed out (its start) */
+    struct wt_launch_needs needs; /* of a block; threads 0, registers -1 where unknown */
+    int stream;
 };
 
 struct wt_timeline {

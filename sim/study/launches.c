@@ -66,7 +66,8 @@ static void describe_launch(struct wt_timeline *about, const struct wt_workload_
                                         .grid_blocks = grid_blocks,
                                         .threads_per_block = shape->threads,
                                         .warps_per_block = shape->warps,
-                                        .blocks_per_sm = occupancy->blocks_per_sm};
+                                        .blocks_per_sm = occupancy->blocks_per_sm,
+                                        .needs = kernel->needs};
     wt_timeline_add_launch(about, &launch);
 }
 

@@ -139,9 +139,7 @@ static void draw_now(struct view *view, struct rect *bar)
     struct rect box = ui_cut_left(ui, bar, 250);
     view_time_text(view, view->playback.now, now);
     view_time_text(view, view->playback.end, end);
-    const char *unit = strrchr(now, ' '), *its = strrchr(end, ' ');
-    int length = unit && its && !strcmp(unit, its) ? (int)(unit - now) : (int)strlen(now);
-    snprintf(text, sizeof text, "%.*s of %s", length, now, end);
+    snprintf(text, sizeof text, "%.*s of %s", view_without_unit(now, end), now, end);
     ui_text(ui, box, ALIGN_LEFT, FONT_BOLD, TEXT_BODY, ui->theme->ink, text);
     ui_set_tip(ui, box, "click: go to a time or block (G)");
     if (ui_clicked(ui, box))

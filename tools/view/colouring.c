@@ -15,7 +15,7 @@ static unsigned category_of(const struct colouring *c, const struct wt_block_run
 {
     switch (c->mode) {
     case COLOUR_STREAM:
-        return (unsigned)c->run->launches[span->launch].stream;
+        return (unsigned)c->run->timeline->launches[span->launch].stream;
     case COLOUR_LIMITER:
         return (unsigned)run_limiter(c->run, span->launch);
     default:
@@ -72,11 +72,11 @@ colour block_colour(const struct colouring *c, uint32_t index)
     const struct wt_block_run *span = run_span(c->run, index);
     switch (c->mode) {
     case COLOUR_AGE:
-        return palette_sequence(1 - share_of_age(c, span));
+        return palette_sequence(c->theme, 1 - share_of_age(c, span));
     case COLOUR_BLOCK:
-        return palette_sequence(share_of_block(c, span));
+        return palette_sequence(c->theme, share_of_block(c, span));
     case COLOUR_DURATION:
-        return palette_sequence(share_of_duration(c, span));
+        return palette_sequence(c->theme, share_of_duration(c, span));
     case COLOUR_START_ERROR:
         return error_colour(c, index);
     default:
@@ -138,10 +138,10 @@ static void add_streams(struct legend *legend, const struct colouring *c)
     for (size_t i = 0; i < legend_launches(c); i++) {
         bool seen = false;
         for (size_t j = 0; j < i; j++)
-            seen |= c->run->launches[j].stream == c->run->launches[i].stream;
-        snprintf(text, sizeof text, "stream %d", c->run->launches[i].stream);
+            seen |= c->run->timeline->launches[j].stream == c->run->timeline->launches[i].stream;
+        snprintf(text, sizeof text, "stream %d", c->run->timeline->launches[i].stream);
         if (!seen)
-            add_entry(legend, c, (unsigned)c->run->launches[i].stream, text);
+            add_entry(legend, c, (unsigned)c->run->timeline->launches[i].stream, text);
     }
 }
 
@@ -197,5 +197,5 @@ colour legend_colour(const struct colouring *c, double share)
 {
     if (c->mode == COLOUR_START_ERROR)
         return palette_diverging(c->theme, 2 * share - 1);
-    return palette_sequence(share);
+    return palette_sequence(c->theme, share);
 }

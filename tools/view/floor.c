@@ -103,10 +103,11 @@ static void draw_district(struct view *view, const struct floor_map *map, int gp
     head.w -= ui_px(ui, 6);
     snprintf(text, sizeof text, map->districts > 1 ? "GPC %d" : "GPU", gpc);
     ui_text(ui, head, ALIGN_LEFT, FONT_BOLD, TEXT_SMALL, ui->theme->soft, text);
+    bool narrow = head.w < ui_px(ui, 110);
     if (idle > 0)
-        snprintf(text, sizeof text, "%d of %d idle", idle, sms);
+        snprintf(text, sizeof text, narrow ? "%d idle" : "%d of %d idle", idle, sms);
     else
-        snprintf(text, sizeof text, "%d SMs", sms);
+        snprintf(text, sizeof text, narrow ? "" : "%d SMs", sms);
     ui_text(ui, head, ALIGN_RIGHT, FONT_PLAIN, TEXT_SMALL,
             idle && run_in_tail(map->run, view_now(view)) ? ui->theme->accent : ui->theme->soft, text);
 }

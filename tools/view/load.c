@@ -30,7 +30,7 @@ static void add_run(struct loaded *out, struct run *run)
 
 /* ---- Result files ---- */
 
-/* Takes the timeline over, also when it fails. */
+/* Takes the timeline over, also when it fails; NULL: nothing. */
 static enum wt_code add_timeline(struct loaded *out, const char *path, const char *label, const char *gpu_name,
                                  struct wt_timeline *timeline, struct wt_error *err)
 {
@@ -41,7 +41,7 @@ static enum wt_code add_timeline(struct loaded *out, const char *path, const cha
     if (code == WT_OK && gpu_name)
         code = wt_gpu_load(gpu_name, &gpu, err);
     if (code == WT_OK)
-        add_run(out, run_new(label, timeline, &(struct run_facts){.gpu = gpu}));
+        add_run(out, run_new(label, timeline, gpu));
     else
         wt_timeline_free(timeline);
     return code;
@@ -63,37 +63,6 @@ static enum wt_code load_result(const char *path, const struct load_setup *setup
 
 /* ---- Traces ---- */
 
-struct trace_facts {
-    struct wt_launch_needs *needs;
-    int *streams;
-};
-
-static struct trace_facts facts_of(const struct wt_trace *trace)
-{
-    struct trace_facts facts = {wt_alloc(trace->launch_count, sizeof *facts.needs),
-                                wt_alloc(trace->launch_count, sizeof *facts.streams)};
-    for (size_t i = 0; i < trace->launch_count; i++) {
-        facts.needs[i] = wt_trace_needs(&trace->launches[i]);
-        facts.streams[i] = trace->launches[i].stream;
-    }
-    return facts;
-}
-
-static enum wt_code add_traced(struct loaded *out, const struct wt_trace *trace, const char *label, const char *gpu_name,
-                               struct wt_timeline *timeline, struct wt_error *err)
-{
-    struct wt_gpu *gpu = NULL;
-    if (gpu_name && wt_gpu_load(gpu_name, &gpu, err) != WT_OK) {
-        wt_timeline_free(timeline);
-        return WT_BAD_INPUT;
-    }
-    struct trace_facts facts = facts_of(trace);
-    add_run(out, run_new(label, timeline, &(struct run_facts){gpu, facts.needs, facts.streams}));
-    free(facts.needs);
-    free(facts.streams);
-    return WT_OK;
-}
-
 static enum wt_code show_alone(const char *path, const struct load_setup *setup, struct loaded *out, struct wt_error *err)
 {
     struct wt_trace *trace;
@@ -104,20 +73,20 @@ static enum wt_code show_alone(const char *path, const struct load_setup *setup,
     if (code == WT_OK)
         code = wt_timeline_from_trace(trace, clocks, &timeline, err);
     if (code == WT_OK)
-        code = add_traced(out, trace, "measured", setup->gpu, timeline, err);
+        code = add_timeline(out, path, "measured", setup->gpu, timeline, err);
     wt_clocks_free(clocks);
     wt_trace_free(trace);
     return code;
 }
 
-static enum wt_code add_replay(struct wt_replay *replay, const struct load_setup *setup, struct loaded *out,
-                               struct wt_error *err)
+static enum wt_code add_replay(struct wt_replay *replay, const char *path, const struct load_setup *setup,
+                               struct loaded *out, struct wt_error *err)
 {
-    struct wt_timeline *measured = replay->measured, *predicted = replay->predicted;
+    struct wt_timeline *predicted = replay->predicted;
+    enum wt_code code = add_timeline(out, path, "measured", setup->gpu, replay->measured, err);
     replay->measured = replay->predicted = NULL;
-    enum wt_code code = add_traced(out, replay->trace, "measured", setup->gpu, measured, err);
     if (code == WT_OK)
-        return add_traced(out, replay->trace, "simulated", setup->gpu, predicted, err);
+        return add_timeline(out, path, "simulated", setup->gpu, predicted, err);
     wt_timeline_free(predicted);
     return code;
 }
@@ -134,7 +103,7 @@ static enum wt_code load_trace(const char *path, const struct load_setup *setup,
             snprintf(out->note, sizeof out->note, "Not replayed: %s", why.text);
         return WT_OK;
     }
-    enum wt_code code = add_replay(replay, setup, out, err);
+    enum wt_code code = add_replay(replay, path, setup, out, err);
     wt_replay_free(replay);
     return code;
 }

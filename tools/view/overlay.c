@@ -173,7 +173,7 @@ static void draw_message(struct view *view)
     struct ui *ui = &view->ui;
     int width = ui_text_width(ui, FONT_PLAIN, TEXT_BODY, view->message) + ui_px(ui, 28);
     width = width < view->canvas.width - 40 ? width : view->canvas.width - 40;
-    struct rect box = {(view->canvas.width - width) / 2, ui_px(ui, 52), width, ui_px(ui, 30)};
+    struct rect box = {(view->canvas.width - width) / 2, view->canvas.height - ui_px(ui, 132), width, ui_px(ui, 30)};
     canvas_round(ui->canvas, box, ui_px(ui, 6), ui->theme->ink, 235);
     ui_text(ui, rect_inset(box, ui_px(ui, 6)), ALIGN_MIDDLE, FONT_PLAIN, TEXT_BODY, ui->theme->surface, view->message);
 }

@@ -101,8 +101,8 @@ static void facts_of_needs(struct view *view, struct rect *rect, const struct ru
         panel_fact(view, rect, "blocks per SM", "%d at most", about->blocks_per_sm);
     if (!known->needs_known)
         return;
-    panel_fact(view, rect, "registers", "%d a thread", known->needs.registers_per_thread);
-    int shared = known->needs.static_shared_bytes + known->needs.dynamic_shared_bytes;
+    panel_fact(view, rect, "registers", "%d a thread", about->needs.registers_per_thread);
+    int shared = about->needs.static_shared_bytes + about->needs.dynamic_shared_bytes;
     panel_fact(view, rect, "shared memory", shared ? "%.1f KB" : "none", shared / 1024.0);
     if (run_limiter(run, launch) != WT_RES_COUNT)
         panel_fact(view, rect, "limited by", "%s", resource_words(run_limiter(run, launch)));

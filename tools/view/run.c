@@ -99,7 +99,7 @@ static void index_blocks(struct run *run)
     run->launch_first = wt_alloc(timeline->launch_count + 1, sizeof *run->launch_first);
     for (size_t i = 0; i < timeline->launch_count; i++) {
         run->launch_first[i + 1] = run->launch_first[i] + indexed_blocks(run, i);
-        run->grid_blocks += timeline->launches[i].grid_blocks;
+        run->grid_blocks += timeline->launches[i].tasks ? timeline->launches[i].tasks : timeline->launches[i].grid_blocks;
     }
     uint64_t blocks = run->launch_first[timeline->launch_count];
     run->span_of_block = wt_alloc(blocks, sizeof *run->span_of_block);
@@ -122,25 +122,24 @@ static bool all_known(const struct run *run)
     return run->gpu != NULL;
 }
 
-static void fit_launch(struct run *run, size_t index, const struct wt_launch_needs *needs)
+static void fit_launch(struct run *run, size_t index)
 {
     struct run_launch *launch = &run->launches[index];
-    if (!needs || needs->threads < 1 || needs->registers_per_thread < 0 || !run->gpu)
+    const struct wt_launch_needs *needs = &run->timeline->launches[index].needs;
+    if (needs->threads < 1 || needs->registers_per_thread < 0 || !run->gpu)
         return;
-    launch->needs = *needs;
     launch->needs_known = wt_shape_make(&run->gpu->limits, needs, &launch->shape, NULL) == WT_OK &&
                           wt_occupancy(&run->gpu->limits, needs, &launch->occupancy, NULL) == WT_OK;
 }
 
-static void describe_launches(struct run *run, const struct run_facts *facts)
+static void describe_launches(struct run *run)
 {
     struct wt_timeline *timeline = run->timeline;
     run->launches = wt_alloc(timeline->launch_count, sizeof *run->launches);
     run->warps_per_block = timeline->launches[0].warps_per_block;
     for (size_t i = 0; i < timeline->launch_count; i++) {
         struct wt_timeline_launch *launch = &timeline->launches[i];
-        run->launches[i].stream = facts->streams ? facts->streams[i] : 0;
-        fit_launch(run, i, facts->needs ? &facts->needs[i] : NULL);
+        fit_launch(run, i);
         if (launch->blocks_per_sm == 0 && run->launches[i].needs_known)
             launch->blocks_per_sm = run->launches[i].occupancy.blocks_per_sm;
         run->warps_per_block = launch->warps_per_block == run->warps_per_block ? run->warps_per_block : 0;
@@ -149,10 +148,10 @@ static void describe_launches(struct run *run, const struct run_facts *facts)
     run->shapes_known = all_known(run);
 }
 
-static void find_gpu(struct run *run, const struct run_facts *facts)
+static void find_gpu(struct run *run, struct wt_gpu *gpu)
 {
     struct wt_timeline *timeline = run->timeline;
-    run->gpu = facts->gpu ? facts->gpu : wt_gpu_of_device(timeline->gpu_name);
+    run->gpu = gpu ? gpu : wt_gpu_of_device(timeline->gpu_name);
     if (run->gpu && timeline->warps_per_sm == 0)
         timeline->warps_per_sm = run->gpu->limits.warps_per_sm;
     run->gpcs = 1;
@@ -180,15 +179,15 @@ static void sort_durations(struct run *run)
         qsort(run->sorted_durations, count, sizeof *run->sorted_durations, compare_times);
 }
 
-struct run *run_new(const char *label, struct wt_timeline *timeline, const struct run_facts *facts)
+struct run *run_new(const char *label, struct wt_timeline *timeline, struct wt_gpu *gpu)
 {
     struct run *run = wt_alloc(1, sizeof *run);
     run->label = wt_strdup(label);
     run->timeline = timeline;
     count_from_zero(timeline);
     wt_timeline_sort(timeline);
-    find_gpu(run, facts);
-    describe_launches(run, facts);
+    find_gpu(run, gpu);
+    describe_launches(run);
     run->metrics = wt_metrics_of_timeline(timeline);
     run->end = wt_timeline_end(timeline);
     run->sms = timeline->sm_count;

@@ -22,9 +22,7 @@ struct stay {
 };
 
 struct run_launch {
-    int stream;
     bool needs_known; /* the rest is valid only then: result files and some traces do not tell */
-    struct wt_launch_needs needs;
     struct wt_shape shape;
     struct wt_occupancy occupancy;
 };
@@ -53,15 +51,9 @@ struct run {
     uint64_t grid_blocks;         /* of all launches */
 };
 
-/* What is known beside the timeline. */
-struct run_facts {
-    struct wt_gpu *gpu; /* taken over; NULL: looked up by the timeline's device name */
-    const struct wt_launch_needs *needs; /* per launch, threads 0 where unknown; NULL: unknown */
-    const int *streams; /* per launch; NULL: all 0 */
-};
-
-/* Takes over the timeline (at least one launch and one span). */
-struct run *run_new(const char *label, struct wt_timeline *timeline, const struct run_facts *facts);
+/* Takes over the timeline (at least one launch and one span) and the GPU (NULL: looked up by the timeline's device
+ * name). */
+struct run *run_new(const char *label, struct wt_timeline *timeline, struct wt_gpu *gpu);
 /* NULL is allowed. */
 void run_free(struct run *run);
 

@@ -106,7 +106,7 @@ static bool take_launch(const struct run *run, size_t index, struct scenario_ker
     kernel->name = wt_strdup(launch->name);
     kernel->blocks = launch->grid_blocks;
     kernel->needs_known = run->launches[index].needs_known;
-    kernel->needs = run->launches[index].needs;
+    kernel->needs = launch->needs;
     if (!kernel->needs_known)
         kernel->needs = (struct wt_launch_needs){.threads = launch->threads_per_block, .carveout_kb = WT_CARVEOUT_DEFAULT};
     if (kernel->needs.threads < 1 || kernel->blocks < 1 || kernel->blocks > run->timeline->span_count)
@@ -235,7 +235,8 @@ static enum wt_code fit(const struct prepared *p, const struct wt_gpu *gpu, stru
                                         .grid_blocks = p->blocks,
                                         .threads_per_block = kernel->shape.threads,
                                         .warps_per_block = kernel->shape.warps,
-                                        .blocks_per_sm = occupancy.blocks_per_sm};
+                                        .blocks_per_sm = occupancy.blocks_per_sm,
+                                        .needs = p->needs};
     wt_timeline_add_launch(timeline, &launch);
     return WT_OK;
 }
@@ -287,17 +288,6 @@ static struct wt_timeline *describe(const struct scenario *scenario, const struc
     return timeline;
 }
 
-static struct run *make_run(const struct scenario *scenario, const struct prepared *prepared, const char *label,
-                            struct wt_timeline *timeline, struct wt_gpu *gpu)
-{
-    struct wt_launch_needs *needs = wt_alloc(scenario->count, sizeof *needs);
-    for (size_t i = 0; i < scenario->count; i++)
-        needs[i] = prepared[i].needs;
-    struct run *run = run_new(label, timeline, &(struct run_facts){.gpu = gpu, .needs = needs});
-    free(needs);
-    return run;
-}
-
 enum wt_code scenario_simulate(const struct scenario *scenario, const struct changes *changes, const char *label,
                                struct run **out, struct wt_error *err)
 {
@@ -310,7 +300,7 @@ enum wt_code scenario_simulate(const struct scenario *scenario, const struct cha
     struct wt_timeline *timeline = describe(scenario, gpu);
     enum wt_code code = simulate_on(scenario, prepared, gpu, timeline, err);
     if (code == WT_OK) {
-        *out = make_run(scenario, prepared, label, timeline, gpu);
+        *out = run_new(label, timeline, gpu);
     } else {
         wt_timeline_free(timeline);
         wt_gpu_free(gpu);

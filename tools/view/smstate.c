@@ -94,7 +94,7 @@ void sm_state_seek(struct sm_state *state, wt_time t)
 static bool uses_shared(const struct run *run)
 {
     for (size_t i = 0; run->shapes_known && i < run->timeline->launch_count; i++)
-        if (run->launches[i].needs.static_shared_bytes + run->launches[i].needs.dynamic_shared_bytes > 0)
+        if (run->timeline->launches[i].needs.static_shared_bytes + run->timeline->launches[i].needs.dynamic_shared_bytes > 0)
             return true;
     return false;
 }

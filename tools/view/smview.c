@@ -22,9 +22,23 @@ static void heading(const struct opened *o, struct rect *rect, const char *text,
     ui_text(&o->view->ui, line, ALIGN_RIGHT, FONT_PLAIN, TEXT_SMALL, o->view->ui.theme->soft, figure);
 }
 
+/* Blocks of one kernel have one colour: the shade tells neighbours apart. */
 static colour colour_of(const struct opened *o, uint32_t span)
 {
-    return view_matches(o->view, o->run, span) ? block_colour(&o->colouring, span) : o->view->ui.theme->edge;
+    const struct theme *theme = o->view->ui.theme;
+    colour full = view_matches(o->view, o->run, span) ? block_colour(&o->colouring, span) : theme->edge;
+    if (!colour_is_category(o->colouring.mode))
+        return full;
+    return colour_mix(full, theme->surface, run_span(o->run, span)->slot % 3 * 0.22);
+}
+
+static void label_piece(const struct opened *o, struct rect piece, uint32_t span)
+{
+    char text[24];
+    struct ui *ui = &o->view->ui;
+    snprintf(text, sizeof text, "%llu", (unsigned long long)run_span(o->run, span)->block);
+    if (piece.h >= ui_px(ui, 12) && ui_text_width(ui, FONT_PLAIN, TEXT_SMALL, text) + ui_px(ui, 2) <= piece.w)
+        ui_text(ui, piece, ALIGN_MIDDLE, FONT_PLAIN, TEXT_SMALL, palette_text_on(colour_of(o, span)), text);
 }
 
 /* A piece of a resource that a block holds: colour, pattern, the mouse. */
@@ -47,14 +61,23 @@ static void draw_piece(const struct opened *o, struct rect piece, uint32_t span)
         canvas_frame(&view->canvas, piece, ui_px(&view->ui, 2), view->ui.theme->ink);
 }
 
+static void draw_labelled(const struct opened *o, struct rect piece, uint32_t span)
+{
+    draw_piece(o, piece, span);
+    label_piece(o, piece, span);
+}
+
 /* ---- Sub-cores ---- */
 
 static void draw_warp_slots(const struct opened *o, struct rect rect, int subcore)
 {
     const struct wt_limits *limits = &o->run->gpu->limits;
     struct ui *ui = &o->view->ui;
-    int slots = wt_warps_per_sm(limits) / limits->subcores, columns = slots > 8 ? 8 : slots ? slots : 1;
-    int rows = (slots + columns - 1) / columns, at = 0;
+    int slots = wt_warps_per_sm(limits) / limits->subcores, columns = 1, at = 0;
+    for (int even = 1; even <= slots; even++) /* full rows, about square */
+        if (slots % even == 0 && rect.w / even >= rect.h * even / slots)
+            columns = even;
+    int rows = (slots + columns - 1) / columns;
     int w = rect.w / columns, h = rect.h / (rows ? rows : 1);
     for (int i = 0; i < slots; i++)
         canvas_fill(ui->canvas, rect_inset((struct rect){rect.x + i % columns * w, rect.y + i / columns * h, w, h},
@@ -63,7 +86,7 @@ static void draw_warp_slots(const struct opened *o, struct rect rect, int subcor
         const struct held_block *held = &o->state->held[slot];
         int warps = held->span == NO_SPAN ? 0 : wt_lane(held->warp_lanes, subcore);
         for (int i = 0; i < warps && at < slots; i++, at++)
-            draw_piece(o, rect_inset((struct rect){rect.x + at % columns * w, rect.y + at / columns * h, w, h}, ui_px(ui, 1)),
+            draw_labelled(o, rect_inset((struct rect){rect.x + at % columns * w, rect.y + at / columns * h, w, h}, ui_px(ui, 1)),
                        held->span);
     }
 }
@@ -79,7 +102,7 @@ static void draw_registers(const struct opened *o, struct rect rect, int subcore
             continue;
         double to = from + (double)wt_lane(held->register_lanes, subcore) * limits->register_unit;
         int x0 = rect.x + (int)lround(rect.w * from / all), x1 = rect.x + (int)lround(rect.w * to / all);
-        draw_piece(o, (struct rect){x0, rect.y, x1 - x0 > 2 ? x1 - x0 - 1 : x1 - x0, rect.h}, held->span);
+        draw_labelled(o, (struct rect){x0, rect.y, x1 - x0 > 2 ? x1 - x0 - 1 : x1 - x0, rect.h}, held->span);
         from = to;
     }
 }
@@ -92,7 +115,7 @@ static void draw_subcore(const struct opened *o, struct rect rect, int subcore)
     canvas_round(ui->canvas, rect, ui_px(ui, 6), ui->theme->surface, 255);
     rect = rect_inset(rect, ui_px(ui, 8));
     bool next = wt_sm_subcore_pointer(o->state->model) == subcore;
-    snprintf(name, sizeof name, "Sub-core %d%s", subcore, next ? "  ◂ next block begins here" : "");
+    snprintf(name, sizeof name, "Sub-core %d%s", subcore, next ? " ◂ next" : "");
     int slots = wt_warps_per_sm(limits) / limits->subcores, free_slots = wt_sm_free_warp_slots(o->state->model, subcore);
     snprintf(figure, sizeof figure, "%d of %d warps", slots - free_slots, slots);
     heading(o, &rect, name, figure);
@@ -114,7 +137,7 @@ static void draw_range(const struct opened *o, struct rect rect, int offset, int
         int now = from + left > total ? total - from : left;
         int x0 = rect.x + (int)lround((double)rect.w * from / total);
         int x1 = rect.x + (int)lround((double)rect.w * (from + now) / total);
-        draw_piece(o, (struct rect){x0, rect.y, x1 - x0 > 2 ? x1 - x0 - 1 : x1 - x0, rect.h}, span);
+        draw_labelled(o, (struct rect){x0, rect.y, x1 - x0 > 2 ? x1 - x0 - 1 : x1 - x0, rect.h}, span);
         left -= now;
         from = 0;
     }
@@ -148,6 +171,12 @@ static void draw_shared(const struct opened *o, struct rect rect)
 
 /* ---- Block slots ---- */
 
+/* Does the bar lie under all of its text? */
+static bool bar_covers(const struct opened *o, struct rect bar, double share, const char *text)
+{
+    return ui_text_width(&o->view->ui, FONT_PLAIN, TEXT_SMALL, text) + ui_px(&o->view->ui, 12) < bar.w * share;
+}
+
 static void draw_slot(const struct opened *o, struct rect line, int slot)
 {
     struct ui *ui = &o->view->ui;
@@ -175,7 +204,7 @@ static void draw_slot(const struct opened *o, struct rect line, int slot)
              view_time_text(o->view, fmax(remaining, 0), left));
     bar.x += ui_px(ui, 6);
     bar.w -= ui_px(ui, 12);
-    ui_text(ui, bar, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, share > 0.5 ? palette_text_on(full) : ui->theme->ink, text);
+    ui_text(ui, bar, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, bar_covers(o, bar, share, text) ? palette_text_on(full) : ui->theme->ink, text);
 }
 
 static void draw_slots(const struct opened *o, struct rect rect)

@@ -53,9 +53,9 @@ enum hatch palette_hatch(unsigned index)
     return (enum hatch)(index % HATCHES);
 }
 
-colour palette_sequence(double share)
+colour palette_sequence(const struct theme *theme, double share)
 {
-    double at = fmin(fmax(share, 0), 1) * STEPS;
+    double low = colour_luminance(theme->page) < 0.5 ? 0.22 : 0, at = (low + (1 - low) * fmin(fmax(share, 0), 1)) * STEPS;
     int step = (int)fmin(floor(at), STEPS - 1);
     return colour_mix(sequence[step], sequence[step + 1], at - step);
 }

@@ -26,8 +26,8 @@ extern const struct theme theme_light, theme_dark;
 colour palette_category(const struct theme *theme, unsigned index);
 /* With it, so that the six differ without colour. */
 enum hatch palette_hatch(unsigned index);
-/* share 0..1: dark blue to yellow, lightness rising (Nuñez et al. 2018, "cividis"). */
-colour palette_sequence(double share);
+/* share 0..1: dark blue (in the dark theme not quite as dark) to yellow, lightness rising (Nuñez et al. 2018, "cividis"). */
+colour palette_sequence(const struct theme *theme, double share);
 /* share -1..1: blue, the theme's neutral, orange. */
 colour palette_diverging(const struct theme *theme, double share);
 

@@ -7,7 +7,7 @@
 #include "core/mem.h"
 #include "timeline.h"
 
-enum { LEAST_ROW = 1 /* pixels */, MOST_FIT = 96, MOST_TALL = 400 /* points */, LANE_LEAST = 3, DETAIL_LEAST = 4 /* pixels */ };
+enum { LEAST_ROW = 1 /* pixels */, LEAST_OVERLAID = 5, MOST_FIT = 96, MOST_TALL = 400 /* points */, LANE_LEAST = 3, DETAIL_LEAST = 4 /* pixels */ };
 
 /* ---- Where rows are ---- */
 
@@ -26,6 +26,17 @@ static int row_count(const struct view *view, const int *runs, int run_count, in
     return count;
 }
 
+/* Over the rows of each of two runs: its name. */
+static int heading_of(const struct view *view, int run_count)
+{
+    return run_count > 1 ? ui_px(&view->ui, 16) : 0;
+}
+
+static bool overlays(const struct view *view)
+{
+    return view->compare == COMPARE_OVERLAY && view->run_count > 1;
+}
+
 /* Between GPCs. */
 static int gap_of(const struct view *view)
 {
@@ -35,10 +46,11 @@ static int gap_of(const struct view *view)
 static double row_height(const struct view *view, const int *runs, int run_count, int room)
 {
     int gaps, count = row_count(view, runs, run_count, &gaps);
+    double least = overlays(view) ? LEAST_OVERLAID : LEAST_ROW;
     double fitting = (double)(room - gaps * gap_of(view)) / (count ? count : 1);
     if (view->axis.row_points > 0)
-        return fmax(view->axis.row_points * view->ui.scale, LEAST_ROW);
-    return fmin(fmax(fitting, LEAST_ROW), ui_px(&view->ui, MOST_FIT));
+        return fmax(view->axis.row_points * view->ui.scale, least);
+    return fmin(fmax(fitting, least), ui_px(&view->ui, MOST_FIT));
 }
 
 /* Rows end on whole pixels, so that fractions of a pixel add up to no gap. */
@@ -73,11 +85,11 @@ static void add_gpc(const struct view *view, struct rows *rows, int run, int gpc
 
 void timeline_lay_rows(struct view *view, const int *runs, int run_count, int room, struct rows *rows)
 {
-    double height = row_height(view, runs, run_count, room - (run_count - 1) * ui_px(&view->ui, 8));
+    double height = row_height(view, runs, run_count, room - run_count * heading_of(view, run_count));
     rows->count = 0;
     rows->exact_height = 0;
     for (int i = 0; i < run_count; i++) {
-        rows->exact_height += i ? ui_px(&view->ui, 8) : 0;
+        rows->exact_height += heading_of(view, run_count);
         for (int gpc = 0; gpc < view->runs[runs[i]]->gpcs; gpc++) {
             add_gpc(view, rows, runs[i], gpc, height, gpc == 0);
             rows->exact_height += gap_of(view);
@@ -339,7 +351,7 @@ void timeline_draw_rows(struct view *view, struct rect rect, const struct rows *
         int y = rect.y + row->y - view->axis.scroll;
         if (y + row->h <= rect.y || y >= rect.y + rect.h)
             continue;
-        if (view->compare == COMPARE_OVERLAY && view->run_count > 1 && row->h >= 4) {
+        if (overlays(view)) {
             draw_overlaid(&strip, view, row, y);
             continue;
         }
@@ -404,7 +416,7 @@ static int gpc_room(const struct rows *rows, int index)
 
 static void draw_run_name(struct view *view, struct rect gutter, const struct row *row, int y)
 {
-    struct rect name = {gutter.x, y + ui_px(&view->ui, 15), ui_px(&view->ui, 62), ui_px(&view->ui, 15)};
+    struct rect name = {gutter.x + ui_px(&view->ui, 3), y - ui_px(&view->ui, 16), gutter.w, ui_px(&view->ui, 16)};
     ui_text(&view->ui, name, ALIGN_LEFT, FONT_BOLD, TEXT_SMALL, view->ui.theme->ink, view->runs[row->run]->label);
 }
 
@@ -415,12 +427,12 @@ void timeline_draw_gutter(struct view *view, struct rect rect, const struct rows
     for (int i = 0; i < rows->count; i++) {
         const struct row *row = &rows->row[i];
         int y = rect.y + row->y - view->axis.scroll;
+        if (row->first_of_run && view->compare == COMPARE_SIDE && view->run_count > 1)
+            draw_run_name(view, rect, row, y);
         if (y + gpc_room(rows, i) <= rect.y || y >= rect.y + rect.h)
             continue;
         if (row->first_of_gpc)
             draw_gpc_name(view, rect, row, y, gpc_room(rows, i));
-        if (row->first_of_run && view->compare == COMPARE_SIDE)
-            draw_run_name(view, rect, row, y);
         if (row->sm >= 0)
             draw_sm_name(view, rect, row, y);
     }
@@ -459,10 +471,10 @@ struct pick timeline_pick(const struct view *view, struct rect rect, const struc
         if (y < row->y || y >= row->y + row->h)
             continue;
         *sm = row->sm;
-        bool lower = view->compare == COMPARE_OVERLAY && view->run_count > 1 && row->h >= 4 && y - row->y >= row->h * 3 / 5;
+        bool lower = overlays(view) && y - row->y >= row->h * 3 / 5;
         int run = lower ? 1 - row->run : row->run, upper = row->h * 3 / 5;
         struct row part = *row;
-        if (view->compare == COMPARE_OVERLAY && view->run_count > 1 && row->h >= 4)
+        if (overlays(view))
             part.h = lower ? row->h - upper : upper;
         uint32_t span = pick_in_row(view->runs[run], &part, y - row->y - (lower ? upper : 0), wt_from_cycles(cycles));
         return (struct pick){run, span};

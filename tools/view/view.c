@@ -133,6 +133,12 @@ const char *view_time_text(const struct view *view, double cycles, char *text)
     return wt_words_cycles(text, floor(cycles * 100 + 0.5) / 100);
 }
 
+int view_without_unit(const char *a, const char *b)
+{
+    const char *unit = strrchr(a, ' '), *its = strrchr(b, ' ');
+    return unit && its && !strcmp(unit, its) ? (int)(unit - a) : (int)strlen(a);
+}
+
 void view_pin(struct view *view, struct pick pick)
 {
     view->pinned = pick;

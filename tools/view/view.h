@@ -157,6 +157,8 @@ void view_set_panel(struct view *view, enum panel panel);
 void view_replace_run(struct view *view, int index, struct run *run);
 /* "12,345 cycles" or "6.23 µs", as the user chose. `text` holds 64 bytes. */
 const char *view_time_text(const struct view *view, double cycles, char *text);
+/* Length of time text `a` without its unit where `b`, which follows, has the same; else of all. */
+int view_without_unit(const char *a, const char *b);
 /* The range that is selected, or else between the markers; false: neither. */
 bool view_range(const struct view *view, double *t0, double *t1);
 

@@ -159,8 +159,10 @@ static void report(struct view *view, struct rect *rect)
         return;
     const struct wt_metrics_part *old = &before->metrics->whole, *new = &after->metrics->whole;
     panel_heading(view, rect, "Before → now");
-    panel_fact(view, rect, "makespan", "%s → %s", view_time_text(view, wt_to_cycles(before->end), a),
-               view_time_text(view, wt_to_cycles(after->end), b));
+    view_time_text(view, wt_to_cycles(before->end), a);
+    view_time_text(view, wt_to_cycles(after->end), b);
+    int length = view_without_unit(a, b);
+    panel_fact(view, rect, "makespan", "%.*s → %s", length, a, b);
     panel_fact(view, rect, "speed-up", "%.3f", wt_to_cycles(before->end) / wt_to_cycles(after->end));
     panel_fact(view, rect, "blocks per SM", "%d → %d", old->blocks_per_sm, new->blocks_per_sm);
     panel_fact(view, rect, "occupancy", "%.0f %% → %.0f %%", 100 * old->occupancy_elapsed, 100 * new->occupancy_elapsed);
@@ -174,7 +176,7 @@ static void show_settings(struct view *view, struct rect *rect)
     struct whatif *w = &view->whatif;
     bool changed = number_row(view, rect, "threads of a block", w->block, sizeof w->block, 32, 32);
     changed |= number_row(view, rect, "registers a thread", w->registers, sizeof w->registers, 0, 8);
-    changed |= number_row(view, rect, "dynamic shared, bytes", w->shared, sizeof w->shared, 0, 4096);
+    changed |= number_row(view, rect, "dynamic shared (B)", w->shared, sizeof w->shared, 0, 4096);
     changed |= gpu_row(view, rect);
     changed |= order_row(view, rect);
     ui_cut_top(&view->ui, rect, 8);

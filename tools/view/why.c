@@ -90,7 +90,7 @@ static void say_room(struct view *view, struct rect *rect, const struct run *run
 static bool earlier_launch_runs(const struct run *run, size_t launch, wt_time t)
 {
     for (size_t i = 0; i < launch; i++)
-        if (run->launches[i].stream == run->launches[launch].stream && run->metrics->launches[i].end > t)
+        if (run->timeline->launches[i].stream == run->timeline->launches[launch].stream && run->metrics->launches[i].end > t)
             return true;
     return false;
 }
