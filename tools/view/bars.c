@@ -16,10 +16,12 @@ static bool action_button(struct view *view, struct rect rect, enum action actio
     return true;
 }
 
-/* As wide as its label, from the right end of *bar. */
+/* As wide as its label, from the right end of *bar; left out where there is no room. */
 static void button_right(struct view *view, struct rect *bar, enum action action, const char *label, bool on)
 {
     double width = ui_text_width(&view->ui, FONT_PLAIN, TEXT_BODY, label) / view->ui.scale + 16;
+    if (bar->w < ui_px(&view->ui, width))
+        return;
     struct rect rect = ui_cut_right(&view->ui, bar, width);
     action_button(view, rect, action, label, on);
     ui_cut_right(&view->ui, bar, 5);
@@ -72,6 +74,8 @@ void bars_draw_top(struct view *view, struct rect rect)
     canvas_fill(ui->canvas, rect, ui->theme->surface);
     canvas_fill(ui->canvas, (struct rect){rect.x, rect.y + rect.h - 1, rect.w, 1}, ui->theme->edge);
     struct rect bar = rect_inset(rect, ui_px(ui, 6));
+    draw_pages(view, &bar);
+    draw_runs(view, &bar);
     button_right(view, &bar, ACTION_help, "?", view->help_open);
     button_right(view, &bar, ACTION_panel, "Panel", view->panel_open);
     button_right(view, &bar, ACTION_theme, view->dark ? "Light" : "Dark", false);
@@ -82,8 +86,6 @@ void bars_draw_top(struct view *view, struct rect rect)
     button_right(view, &bar, ACTION_resource, label, false);
     snprintf(label, sizeof label, "Colour: %s", colour_mode_names[view->colours]);
     button_right(view, &bar, ACTION_colour, label, false);
-    draw_pages(view, &bar);
-    draw_runs(view, &bar);
     draw_title(view, bar);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/mem.h"
 #include "core/quantile.h"
@@ -178,6 +179,18 @@ static void name_ends(struct legend *legend, const struct colouring *c)
         snprintf(legend->texts[1], sizeof *legend->texts, "%s", right);
 }
 
+/* Launches of one name are told apart by their numbers. */
+static void add_launch(struct legend *legend, const struct colouring *c, unsigned launch)
+{
+    const struct wt_timeline_launch *launches = c->run->timeline->launches;
+    bool alone = true;
+    char text[80];
+    for (size_t i = 0; i < legend_launches(c); i++)
+        alone &= i == launch || strcmp(launches[i].name, launches[launch].name) != 0;
+    snprintf(text, sizeof text, alone ? "%.60s" : "%.60s %ld", launches[launch].name, launches[launch].number);
+    add_entry(legend, c, launch, text);
+}
+
 struct legend colouring_legend(const struct colouring *c)
 {
     struct legend legend = {.is_scale = !colour_is_category(c->mode)};
@@ -189,7 +202,7 @@ struct legend colouring_legend(const struct colouring *c)
         add_limiters(&legend, c);
     else
         for (unsigned i = 0; i < legend_launches(c); i++)
-            add_entry(&legend, c, i, c->run->timeline->launches[i].name);
+            add_launch(&legend, c, i);
     return legend;
 }
 

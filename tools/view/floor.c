@@ -101,15 +101,17 @@ static void draw_district(struct view *view, const struct floor_map *map, int gp
     struct rect head = ui_cut_top(ui, &inner, DISTRICT_HEAD - 2);
     head.x += ui_px(ui, 3);
     head.w -= ui_px(ui, 6);
-    snprintf(text, sizeof text, map->districts > 1 ? "GPC %d" : "GPU", gpc);
+    bool narrow = head.w < ui_px(ui, 110), tiny = head.w < ui_px(ui, 60);
+    snprintf(text, sizeof text, map->districts < 2 ? "GPU" : tiny ? "%d" : "GPC %d", gpc);
     ui_text(ui, head, ALIGN_LEFT, FONT_BOLD, TEXT_SMALL, ui->theme->soft, text);
-    bool narrow = head.w < ui_px(ui, 110);
+    if (tiny)
+        return;
     if (idle > 0)
         snprintf(text, sizeof text, narrow ? "%d idle" : "%d of %d idle", idle, sms);
     else
         snprintf(text, sizeof text, narrow ? "" : "%d SMs", sms);
     ui_text(ui, head, ALIGN_RIGHT, FONT_PLAIN, TEXT_SMALL,
-            idle && run_in_tail(map->run, view_now(view)) ? ui->theme->accent : ui->theme->soft, text);
+            idle && map->in_tail ? ui->theme->accent : ui->theme->soft, text);
 }
 
 static void draw_title(struct view *view, struct rect rect, int run)
@@ -123,8 +125,9 @@ static void draw_title(struct view *view, struct rect rect, int run)
     if (!floor_fill_known(shown, view->fill))
         snprintf(text + strlen(text), sizeof text - strlen(text), " (not in this file: slots are shown)");
     ui_text(&view->ui, rect, ALIGN_LEFT, FONT_BOLD, TEXT_BODY, view->ui.theme->ink, text);
-    snprintf(text, sizeof text, "%s%d of %d SMs idle", tail ? "tail: the queue is empty, " : "", idle, shown->sms);
-    if (idle > 0)
+    int left = rect.w - ui_text_width(&view->ui, FONT_BOLD, TEXT_BODY, text) - ui_px(&view->ui, 12);
+    snprintf(text, sizeof text, "%s%d of %d SMs idle", tail ? "tail: " : "", idle, shown->sms);
+    if (idle > 0 && ui_text_width(&view->ui, FONT_BOLD, TEXT_BODY, text) <= left)
         ui_text(&view->ui, rect, ALIGN_RIGHT, FONT_BOLD, TEXT_BODY, tail ? view->ui.theme->accent : view->ui.theme->soft,
                 text);
 }
@@ -153,6 +156,7 @@ void floor_draw(struct view *view, struct rect rect, int run)
     draw_title(view, ui_cut_top(&view->ui, &area, 20), run);
     struct rect queue = ui_cut_left(&view->ui, &area, area.w > ui_px(&view->ui, 520) ? 132 : 86);
     floor_plan(&view->ui, view->runs[run], area, &map);
+    map.in_tail = run_in_tail(map.run, view_now(view));
     floor_draw_queue(view, queue, run);
     for (int gpc = 0; gpc < map.districts; gpc++)
         draw_district(view, &map, gpc);

@@ -10,6 +10,7 @@ struct floor_map {
     struct rect district[WT_MAX_GROUPS]; /* by GPC */
     struct rect cell[WT_MAX_SMS];        /* by SM */
     int cell_w, cell_h;
+    bool in_tail; /* at the playing head */
 };
 
 /* Fills `area` with districts, one for each GPC, and cells as large as possible. */

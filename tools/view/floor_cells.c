@@ -142,7 +142,7 @@ void floor_draw_cell(struct view *view, const struct floor_map *map, int index, 
     struct rect rect = map->cell[sm];
     const struct run *run = map->run;
     bool idle = density_resident(&run->sm_density[sm], view_now(view)) == 0;
-    bool tail = idle && run_in_tail(run, view_now(view));
+    bool tail = idle && map->in_tail;
     struct cell cell = {view, run, view_colouring(view, index), index, rect, 0};
     if (tail)
         draw_idle(view, rect);

@@ -313,3 +313,17 @@ int run_idle_sms(const struct run *run, wt_time t)
         idle += density_resident(&run->sm_density[sm], t) == 0;
     return idle;
 }
+
+bool run_in_tail(const struct run *run, wt_time t)
+{
+    bool tail = false;
+    for (size_t i = 0; i < run->timeline->launch_count && i < 64; i++) {
+        const struct wt_metrics_part *part = &run->metrics->launches[i];
+        if (part->blocks == 0 || t < part->begin || t >= part->end)
+            continue;
+        if (t < part->tail.start)
+            return false;
+        tail = true;
+    }
+    return tail || (t >= run->queue_empty && t < run->end);
+}

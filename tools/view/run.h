@@ -93,10 +93,8 @@ enum wt_resource run_limiter(const struct run *run, size_t launch);
 /* SMs with no block at t. */
 int run_idle_sms(const struct run *run, wt_time t);
 
-/* Is this launch the only one, or does t lie in its tail: nothing of the run is waiting any more? */
-static inline bool run_in_tail(const struct run *run, wt_time t)
-{
-    return t >= run->queue_empty && t < run->end;
-}
+/* Nothing is handed out any more, but blocks still run: the tail of the whole run, or, while later launches wait for it,
+ * of a launch (only the first 64 are looked at). */
+bool run_in_tail(const struct run *run, wt_time t);
 
 #endif

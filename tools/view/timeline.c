@@ -284,11 +284,13 @@ static void draw_corner(struct view *view, struct rect rect, int run)
     ui_text(&view->ui, line, ALIGN_LEFT, FONT_BOLD, TEXT_SMALL, view->ui.theme->ink, name);
 }
 
+/* Counters give way where rows would not fit. */
 static int counters_within(struct view *view, struct rect rect, const int *runs, int run_count)
 {
     int wanted = counters_height(view, runs, run_count), room = (int)(rect.h / view->ui.scale) - RULER - YARDSTICK;
-    while (wanted > room / 2 && wanted > 0)
-        wanted -= 34;
+    double rows = timeline_least_height(view, runs, run_count) / view->ui.scale;
+    while (wanted > 0 && (wanted > room / 2 || (wanted > 2 * COUNTER && room - wanted < rows)))
+        wanted -= COUNTER;
     return wanted;
 }
 

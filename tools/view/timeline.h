@@ -4,7 +4,8 @@
 
 #include "view.h"
 
-enum { GUTTER = 92, RULER = 22, YARDSTICK = 14, MOST_ROWS = 2 * (WT_MAX_SMS + WT_MAX_GROUPS) };
+enum { GUTTER = 92, RULER = 22, YARDSTICK = 14, COUNTER = 34, /* points */
+       MOST_ROWS = 2 * (WT_MAX_SMS + WT_MAX_GROUPS) };
 
 /* One SM's row, or a collapsed GPC's. */
 struct row {
@@ -22,6 +23,8 @@ struct rows {
 
 /* Lays the rows out for a window `room` pixels high. */
 void timeline_lay_rows(struct view *view, const int *runs, int run_count, int room, struct rows *rows);
+/* Pixels that the rows take at their flattest. */
+int timeline_least_height(const struct view *view, const int *runs, int run_count);
 void timeline_draw_rows(struct view *view, struct rect rect, const struct rows *rows);
 void timeline_draw_gutter(struct view *view, struct rect rect, const struct rows *rows);
 

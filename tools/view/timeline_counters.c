@@ -7,8 +7,6 @@
 #include "observe/words.h"
 #include "timeline.h"
 
-enum { COUNTER = 34 /* points */ };
-
 struct counter {
     const char *name;
     /* Mean over [t0, t1); NaN = not known. */

@@ -53,6 +53,12 @@ static double row_height(const struct view *view, const int *runs, int run_count
     return fmin(fmax(fitting, least), ui_px(&view->ui, MOST_FIT));
 }
 
+int timeline_least_height(const struct view *view, const int *runs, int run_count)
+{
+    int gaps, count = row_count(view, runs, run_count, &gaps);
+    return count * (overlays(view) ? LEAST_OVERLAID : LEAST_ROW) + gaps * gap_of(view) + run_count * heading_of(view, run_count);
+}
+
 /* Rows end on whole pixels, so that fractions of a pixel add up to no gap. */
 static void add_row(struct rows *rows, struct row row, double height)
 {
@@ -213,15 +219,21 @@ static colour mean_colour(const struct strip *strip, int sm, size_t before, size
     return tint_mean(strip->tint, first + (before < until ? before : until - 1), first + until);
 }
 
-static double capacity(const struct run *run)
+/* Blocks that an SM holds of the kernel whose block began last. */
+static double capacity(const struct strip *strip, int sm, size_t until)
 {
-    int most = run->slots;
-    return most > 0 ? most : 1;
+    const struct run *run = strip->run;
+    uint32_t launch = until > 0 ? run_span(run, run->sm_spans[run->sm_first[sm] + until - 1])->launch : 0;
+    int its = run->timeline->launches[launch].blocks_per_sm;
+    return its > 0 && its < run->slots ? its : run->slots;
 }
 
-static void add_density(struct strip *strip, int sm, double scale)
+/* The SM's mean share of its capacity, times `weight`, onto each pixel. */
+static void add_density(struct strip *strip, int sm, double weight)
 {
     const struct density *density = &strip->run->sm_density[sm];
+    bool alike = strip->run->timeline->launch_count == 1;
+    double scale = weight / capacity(strip, sm, 0);
     size_t before, until;
     uint64_t left = density_integral(density, strip->edges[0], &before), right;
     for (int i = 0; i < strip->rect.w; i++, left = right, before = until) {
@@ -229,7 +241,7 @@ static void add_density(struct strip *strip, int sm, double scale)
         right = density_integral(density, strip->edges[i + 1], &until);
         if (width == 0 || right == left)
             continue;
-        double share = (double)(right - left) / (double)width * scale;
+        double share = (double)(right - left) / (double)width * (alike ? scale : weight / capacity(strip, sm, until));
         if (share > strip->taken[i])
             strip->colours[i] = mean_colour(strip, sm, before, until);
         strip->taken[i] += (float)share;
@@ -251,7 +263,7 @@ static void draw_sm(struct strip *strip, int sm, int y, int h)
         return;
     }
     memset(strip->taken, 0, (size_t)strip->rect.w * sizeof *strip->taken);
-    add_density(strip, sm, 1 / capacity(strip->run));
+    add_density(strip, sm, 1);
     put_strip(strip, y, h > 3 ? h - 1 : h);
 }
 
@@ -263,7 +275,7 @@ static void draw_gpc(struct strip *strip, int gpc, int y, int h)
         sms += strip->run->timeline->gpc_of_sm[sm] == gpc;
     for (int sm = 0; sm < strip->run->sms; sm++)
         if (strip->run->timeline->gpc_of_sm[sm] == gpc)
-            add_density(strip, sm, 1 / capacity(strip->run) / sms);
+            add_density(strip, sm, 1.0 / sms);
     put_strip(strip, y, h - 1);
 }
 
