@@ -108,6 +108,7 @@ struct wt_warp_rates {
     struct wt_class_rates interval; /* a sub-core's pipe takes one warp instruction each this long */
     struct wt_class_rates latency;
     double compare_latency; /* from a compare to the branch or predicated instruction that uses it */
+    double block_cycles;    /* the dispatcher is held up by an instruction for the heavy half of the FP32 pipe */
     double branch_cycles;   /* a taken branch's target is known this long after the branch's stall */
     double converge_cycles; /* the same of the end of a diverged region */
     double fetch_cycles;    /* then the first instruction at the target arrives */
@@ -128,6 +129,7 @@ struct wt_memory_rates {
     double l2_latency, l2_bytes;   /* bytes: of one SM's port */
     double l2_gpu_bytes;           /* of all SMs together */
     double dram_latency;
+    double dram_contention;        /* an access waits this long, times (u / (1 - u))^0.75, where DRAM is used to u */
     double dram_efficiency;        /* part of memory_gbs that streams reach */
     double dram_scattered;         /* part of memory_gbs that scattered accesses reach */
     double dram_granule_bytes;     /* least that a scattered access transfers */

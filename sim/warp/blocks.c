@@ -34,6 +34,7 @@ void wt_core_announce(struct wt_core *core, int slot, uint32_t kernel, uint64_t 
                                .warps = (uint16_t)of->warps,
                                .alive = (uint16_t)of->warps,
                                .work = of->work ? of->work(of->context, number) : of->program->work,
+                               .age = core->arrivals++,
                                .loop_counts = loop_counts};
     draw_block_loops(core, block);
     core->coming[core->coming_count++] = (struct wt_coming){.start = start,
@@ -60,7 +61,7 @@ static void let_warp_in(struct wt_core *core, struct wt_block *block, const stru
     if (!subcore->resident)
         subcore->active_since = now;
     subcore->resident |= (uint64_t)1 << slot;
-    subcore->ages[slot] = core->arrivals++;
+    subcore->ages[slot] = block->age;
     block->members[subcore - core->subcores] |= (uint64_t)1 << slot;
     subcore->warps[slot] = (struct wt_one_warp){
         .next = machine->steps[block->kernel],

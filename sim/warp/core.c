@@ -3,6 +3,10 @@
 
 #include "warp/machine.h"
 
+/* Cycles from a BAR's issue until its warp stands at the barrier: an instruction that follows it at once still issues
+ * (Nsight Compute's samples of k_bar and k_mix: none at four cycles, all at six). */
+enum { BARRIER_REACHED = 5 };
+
 static inline uint64_t bit(int slot)
 {
     return (uint64_t)1 << slot;
@@ -39,6 +43,27 @@ void wt_core_wake(struct wt_subcore *subcore, int slot, wt_cycle cycle)
     subcore->next = sooner(subcore->next, cycle);
 }
 
+/* Sleeps for the rest of its stall count; `stall` is from `now`, the present cycle. */
+static inline void count_down(struct wt_subcore *subcore, int slot, wt_cycle now, int stall)
+{
+    struct wt_one_warp *warp = &subcore->warps[slot];
+    int at = (int)((now - subcore->frozen + (wt_cycle)stall) % WT_STALL_WHEEL);
+    warp->since = now + 1;
+    warp->state = WT_STALL_WAIT;
+    warp->wake = 0;
+    subcore->stalls[at] |= bit(slot);
+    subcore->stalls_used |= 1u << at;
+}
+
+static inline wt_cycle next_stall(const struct wt_subcore *subcore, wt_cycle now)
+{
+    if (!subcore->stalls_used)
+        return WT_NEVER;
+    int turn = (int)((now - subcore->frozen) % WT_STALL_WHEEL);
+    uint64_t ahead = (uint64_t)subcore->stalls_used >> turn | (uint64_t)subcore->stalls_used << (WT_STALL_WHEEL - turn);
+    return now + (wt_cycle)__builtin_ctzll(ahead);
+}
+
 static uint64_t far_due(struct wt_subcore *subcore, wt_cycle now)
 {
     uint64_t due = 0;
@@ -62,6 +87,10 @@ static inline uint64_t take_due(struct wt_subcore *subcore, wt_cycle now)
     uint64_t due = subcore->wheel[at];
     subcore->wheel[at] = 0;
     subcore->wheel_used &= ~bit(at);
+    int counted = (int)((now - subcore->frozen) % WT_STALL_WHEEL);
+    due |= subcore->stalls[counted];
+    subcore->stalls[counted] = 0;
+    subcore->stalls_used &= ~(1u << counted);
     return subcore->far_next <= now ? due | far_due(subcore, now) : due;
 }
 
@@ -76,12 +105,10 @@ static inline void sleep_until(struct wt_subcore *subcore, int slot, enum wt_sta
         wt_core_wake(subcore, slot, until);
 }
 
-/* Waits other than for scoreboards: rare. Returns whether there is one. */
+/* Waits other than for scoreboards and barriers: rare. Returns whether there is one. */
 static bool waits_aside(struct wt_subcore *subcore, int slot, struct wt_one_warp *warp, wt_cycle now)
 {
-    if (warp->barrier_until > now)
-        sleep_until(subcore, slot, WT_STALL_BARRIER, warp->barrier_until);
-    else if (warp->sleep_until > now)
+    if (warp->sleep_until > now)
         sleep_until(subcore, slot, WT_STALL_SLEEPING, warp->sleep_until);
     else if (warp->fence_until > now)
         sleep_until(subcore, slot, WT_STALL_MEMBAR, warp->fence_until);
@@ -90,7 +117,7 @@ static bool waits_aside(struct wt_subcore *subcore, int slot, struct wt_one_warp
     else if (warp->fetched > now)
         sleep_until(subcore, slot, WT_STALL_NO_INSTRUCTION, warp->fetched);
     else
-        return warp->aside = false;
+        return false;
     return true;
 }
 
@@ -124,6 +151,10 @@ static inline void look_at(struct wt_subcore *subcore, int slot, wt_cycle now)
             return;
         }
     }
+    if (warp->aside && warp->barrier_until > now && now >= warp->blocked_from) {
+        sleep_until(subcore, slot, WT_STALL_BARRIER, warp->barrier_until);
+        return;
+    }
     subcore->ready[step->pipe] |= bit(slot);
     subcore->waiting_pipes |= 1u << step->pipe;
     warp->state = WT_STALL_SELECTED;
@@ -153,6 +184,15 @@ static void use_halves(struct wt_subcore *subcore, const struct wt_step *step, w
     subcore->free[WT_PIPE_HEAVY] = halves[1];
 }
 
+/* From when on the queues take more; arrivals at barriers also need a place in the MIO's. */
+static void open_queues(struct wt_subcore *subcore)
+{
+    wt_cycle barriers = wt_queue_open(&subcore->barriers);
+    subcore->free[WT_PIPE_MIO] = wt_queue_open(&subcore->mio);
+    subcore->free[WT_PIPE_LG] = wt_queue_open(&subcore->lg);
+    subcore->free[WT_PIPE_BARRIER] = barriers > subcore->free[WT_PIPE_MIO] ? barriers : subcore->free[WT_PIPE_MIO];
+}
+
 static void use_mio(struct wt_core *core, struct wt_subcore *subcore, struct wt_one_warp *warp, const struct wt_step *step,
                     wt_cycle now)
 {
@@ -164,7 +204,7 @@ static void use_mio(struct wt_core *core, struct wt_subcore *subcore, struct wt_
         interval /= core->machine->subcore_count;
     }
     wt_cycle left = wt_queue_pass(&subcore->mio, unit, interval, now);
-    subcore->free[WT_PIPE_MIO] = wt_queue_open(&subcore->mio);
+    open_queues(subcore);
     book(warp, step->read_board, left + 2, false);
     book(warp, step->write_board, left - 1 + step->latency, false);
 }
@@ -175,8 +215,7 @@ static void use_memory(struct wt_core *core, struct wt_subcore *subcore, struct 
     wt_cycle read = 0;
     wt_cycle done = wt_memory_access(core, subcore, warp, step->access, now, &read);
     bool is_long = step->pipe == WT_PIPE_LG;
-    subcore->free[WT_PIPE_MIO] = wt_queue_open(&subcore->mio);
-    subcore->free[WT_PIPE_LG] = wt_queue_open(&subcore->lg);
+    open_queues(subcore);
     book(warp, step->read_board, read, is_long);
     book(warp, step->write_board, done, is_long);
 }
@@ -185,8 +224,9 @@ static void use_barrier(struct wt_core *core, struct wt_subcore *subcore, struct
 {
     double interval = core->machine->gpu->warp.barrier_interval;
     wt_cycle taken = wt_queue_pass(&subcore->barriers, &core->barrier_free, interval, now);
-    subcore->free[WT_PIPE_BARRIER] = wt_queue_open(&subcore->barriers);
+    open_queues(subcore);
     warp->barrier_until = WT_NEVER;
+    warp->blocked_from = now + BARRIER_REACHED;
     warp->aside = true;
     wt_block_arrive(core, &core->blocks[warp->block], taken, now);
 }
@@ -263,6 +303,14 @@ static inline void use_pipe(struct wt_subcore *subcore, const struct wt_step *st
         subcore->free[step->pipe] = now + step->interval;
 }
 
+/* The dispatcher is held up from the next cycle on. */
+static inline void block(const struct wt_core *core, struct wt_subcore *subcore, wt_cycle now)
+{
+    wt_cycle cycles = (wt_cycle)core->machine->gpu->warp.block_cycles;
+    subcore->blocked_until = now + 1 + cycles;
+    subcore->frozen += cycles;
+}
+
 static void report_issue(const struct wt_core *core, const struct wt_subcore *subcore, int slot, wt_cycle now)
 {
     const struct wt_warp_observer *observer = core->machine->setup->observer;
@@ -295,12 +343,12 @@ static inline void issue(struct wt_core *core, struct wt_subcore *subcore, int s
         return;
     if (warp->next->line_begins)
         fetch(core, warp, now + step->stall);
-    if (step->stall == 1) {
+    if (step->stall == 1)
         look_at(subcore, slot, now + 1);
-        return;
-    }
-    warp->since = now + 1;
-    sleep_until(subcore, slot, WT_STALL_WAIT, now + step->stall);
+    else
+        count_down(subcore, slot, now, step->stall);
+    if (step->blocks)
+        block(core, subcore, now);
 }
 
 /* ---- A cycle ---- */
@@ -340,11 +388,9 @@ static void choose_and_issue(struct wt_core *core, struct wt_subcore *subcore, u
     issue(core, subcore, slot, now);
 }
 
-static void step_subcore(struct wt_core *core, struct wt_subcore *subcore, wt_cycle now)
+/* Issues if a warp is eligible. Returns when one may be next, of those that are ready. */
+static wt_cycle try_to_issue(struct wt_core *core, struct wt_subcore *subcore, wt_cycle now)
 {
-    count_gap(core, subcore, now);
-    subcore->now_counted = now;
-    wake_due(core, subcore, now);
     uint64_t eligible = 0;
     wt_cycle opens = WT_NEVER;
     for (uint32_t pipes = subcore->waiting_pipes; pipes; pipes &= pipes - 1) {
@@ -356,13 +402,37 @@ static void step_subcore(struct wt_core *core, struct wt_subcore *subcore, wt_cy
         opens = sooner(opens, subcore->free[pipe]);
         core->counters.warp_cycles[wt_pipe_stalls[pipe]] += (uint64_t)__builtin_popcountll(subcore->ready[pipe]);
     }
+    if (!eligible)
+        return opens;
+    choose_and_issue(core, subcore, eligible, now);
+    return subcore->waiting_pipes ? now + 1 : WT_NEVER;
+}
+
+/* A cycle in which the dispatcher is held up. */
+static void count_blocked(struct wt_core *core, struct wt_subcore *subcore)
+{
+    uint64_t ready = 0;
+    for (uint32_t pipes = subcore->waiting_pipes; pipes; pipes &= pipes - 1)
+        ready |= subcore->ready[__builtin_ctz(pipes)];
+    core->counters.warp_cycles[WT_STALL_DISPATCH] += (uint64_t)__builtin_popcountll(ready);
+}
+
+static void step_subcore(struct wt_core *core, struct wt_subcore *subcore, wt_cycle now)
+{
+    count_gap(core, subcore, now);
+    subcore->now_counted = now;
+    wake_due(core, subcore, now);
     subcore->next = WT_NEVER;
-    if (eligible) {
-        choose_and_issue(core, subcore, eligible, now);
+    wt_cycle opens = WT_NEVER;
+    if (subcore->blocked_until > now) {
+        count_blocked(core, subcore);
         opens = subcore->waiting_pipes ? now + 1 : WT_NEVER;
+    } else {
+        opens = try_to_issue(core, subcore, now);
     }
     subcore->now_counted = now + 1;
-    subcore->next = sooner(sooner(opens, subcore->far_next), next_on_wheel(subcore, now + 1));
+    wt_cycle next = sooner(next_on_wheel(subcore, now + 1), next_stall(subcore, now + 1));
+    subcore->next = sooner(sooner(opens, subcore->far_next), next);
 }
 
 /* ---- The SM ---- */

@@ -8,7 +8,8 @@
  *   - its pipe is free: each takes one instruction per interval. FP32 has two halves, and only one of them multiplies
  *     integers. Shared memory, special functions and the like go through a queue per sub-core (mio_queue), global
  *     memory through another (lg_queue); an instruction leaves its queue in order, when its unit takes it.
- * Of the warps for which all this holds, the scheduler picks one a cycle.
+ * Of the warps for which all this holds, the scheduler picks one a cycle. What goes to the heavy half of the FP32 pipe
+ * takes the dispatcher block_cycles longer: nothing issues meanwhile ("dispatch stall"), and stall counts stand still.
  *
  * What a memory instruction will find is worked out when it issues: each unit has a time from which it is free again
  * (the banks, L1's tags and data, the SM's port to L2, the SM's share of L2's and of DRAM's bandwidth), and the result
@@ -30,6 +31,7 @@
 typedef uint64_t wt_cycle;
 
 enum {
+    WT_STALL_WHEEL = 32,  /* more than a stall count */
     WT_WHEEL = 64,        /* cycles ahead that a wake-up is found by its cycle; later ones are searched */
     WT_MOST_SUBCORE_WARPS = 64,
     WT_MOST_QUEUE = 64,
@@ -45,6 +47,7 @@ struct wt_channel {
 
 struct wt_block {
     uint64_t number;
+    uint64_t age; /* of its blocks, the SM's how many-th */
     uint32_t kernel;
     uint16_t slot;
     uint16_t warps, alive, arrived; /* alive: have not exited; arrived: wait at the barrier */
@@ -60,6 +63,7 @@ struct wt_step {
     bool yield, sometimes; /* sometimes: `active` below 1 */
     bool waits_behind;     /* a converge that waits for the warp's other threads */
     bool line_begins;
+    bool blocks; /* holds up the dispatcher */
     uint16_t interval, latency;
     uint32_t line; /* into seen_lines */
     const struct wt_instruction *of;
@@ -73,8 +77,9 @@ struct wt_one_warp {
     wt_cycle since;         /* its state holds since */
     wt_cycle resolved, fetched; /* after a branch */
     wt_cycle barrier_until; /* WT_NEVER: until the others arrive */
+    wt_cycle blocked_from;  /* by the barrier */
     wt_cycle sleep_until, fence_until;
-    bool aside; /* one of the five times above may lie ahead */
+    bool aside; /* one of these times may lie ahead */
     wt_cycle boards[WT_SCOREBOARDS]; /* released from this cycle on */
     wt_cycle stores_until;  /* its stores have been acknowledged */
     uint8_t long_boards;    /* bit mask: booked by L1TEX */
@@ -101,6 +106,10 @@ struct wt_subcore {
     uint64_t ready[WT_PIPE_COUNT]; /* warps that wait for nothing but this pipe and their turn */
     wt_cycle free[WT_PIPE_COUNT];
     uint32_t waiting_pipes; /* bit mask: ready[] is not 0 */
+    wt_cycle blocked_until; /* the dispatcher issues nothing before */
+    wt_cycle frozen; /* cycles for which stall counts have stood still */
+    uint64_t stalls[WT_STALL_WHEEL]; /* warps by the cycle, less `frozen`, in which their stall count has run down */
+    uint32_t stalls_used; /* bit mask of its cycles */
     uint64_t wheel[WT_WHEEL];
     uint64_t wheel_used; /* bit mask of the wheel's cycles */
     uint64_t far;        /* warps that wake later than the wheel reaches */
@@ -136,7 +145,7 @@ struct wt_core {
     int coming_count;
     wt_cycle coming_next;
     int pointer; /* sub-core that the next block's first warp goes to (sm/sm.h) */
-    uint64_t arrivals; /* warps that have come: their ages */
+    uint64_t arrivals; /* blocks that have come */
     int resident_blocks;
     wt_cycle active_since;
     struct wt_block_end ends[WT_MAX_SLOTS]; /* of this epoch */
@@ -158,6 +167,7 @@ struct wt_machine {
     struct wt_step **steps; /* per kernel; behind the program's instructions stands an EXIT */
     size_t line_count;
     double spread;
+    double dram_wait;   /* mean delay of an access to DRAM by what others have under way, cycles: of this epoch */
     double sms_active;  /* for atomics: how many share one address */
 };
 

@@ -114,6 +114,7 @@ static double beyond_l1(struct wt_core *core, struct wt_one_warp *warp, const st
         double bytes = access->scattered ? later(32 * misses, rates->dram_granule_bytes * missed_lines) : 32 * misses;
         done = later(done, taken_by(&core->dram, from, dram_cost(rates, access, misses, missed_lines)));
         latency += rates->dram_latency - rates->l2_latency;
+        done += -log(wt_random_unit(&warp->random)) * machine->dram_wait;
         core->counters.dram_bytes += whole(bytes, &warp->random);
     }
     if (atomic && access->wavefronts > 1) {

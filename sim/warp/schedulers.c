@@ -13,21 +13,19 @@ static inline uint64_t bit(int slot)
     return (uint64_t)1 << slot;
 }
 
-static int oldest(const struct wt_choice *choice, uint64_t among)
+/* Those of the block that came first (or last, with `flip` all ones). */
+static uint64_t of_block(const struct wt_choice *choice, uint64_t among, uint64_t flip)
 {
-    int best = lowest(among);
-    for (uint64_t rest = among & (among - 1); rest; rest &= rest - 1)
-        if (choice->age[lowest(rest)] < choice->age[best])
-            best = lowest(rest);
-    return best;
-}
-
-static int youngest(const struct wt_choice *choice, uint64_t among)
-{
-    int best = lowest(among);
-    for (uint64_t rest = among & (among - 1); rest; rest &= rest - 1)
-        if (choice->age[lowest(rest)] > choice->age[best])
-            best = lowest(rest);
+    uint64_t best = 0, least = UINT64_MAX;
+    for (uint64_t rest = among; rest; rest &= rest - 1) {
+        uint64_t age = choice->age[lowest(rest)] ^ flip;
+        if (age < least)
+            best = 0;
+        if (age <= least) {
+            least = age;
+            best |= rest & -rest;
+        }
+    }
     return best;
 }
 
@@ -44,24 +42,32 @@ static int loose_round_robin(struct wt_choice *choice)
     return next_round(choice);
 }
 
-static int greedy_then_oldest(struct wt_choice *choice)
+static int next_of(const struct wt_choice *choice, uint64_t among)
 {
-    if (choice->last >= 0 && choice->eligible & bit(choice->last))
-        return choice->last;
-    return oldest(choice, choice->eligible);
+    struct wt_choice inner = *choice;
+    inner.eligible = among;
+    return next_round(&inner);
 }
 
-/* Huerta, Abaie Shoushtary, Cruz, González 2025, "Analyzing Modern NVIDIA GPU cores": the warp that issued last goes on
+static bool goes_on(const struct wt_choice *choice)
+{
+    return choice->last >= 0 && choice->eligible & bit(choice->last);
+}
+
+/* What an H200 does: long runs of one warp, whole blocks one before the other, and warps of one block side by side. */
+static int greedy_then_oldest(struct wt_choice *choice)
+{
+    return goes_on(choice) ? choice->last : next_of(choice, of_block(choice, choice->eligible, 0));
+}
+
+/* Huerta, Abaie Shoushtary, Cruz, Gonzalez 2025, "Analyzing Modern NVIDIA GPU cores": the warp that issued last goes on
  * while it can and the compiler has not set the yield bit; else the youngest. */
 static int greedy_then_youngest(struct wt_choice *choice)
 {
-    uint64_t among = choice->eligible;
-    if (choice->last >= 0 && among & bit(choice->last)) {
-        if (!choice->yielded || among == bit(choice->last))
-            return choice->last;
-        among &= ~bit(choice->last);
-    }
-    return youngest(choice, among);
+    uint64_t others = choice->last >= 0 ? choice->eligible & ~bit(choice->last) : choice->eligible;
+    if (goes_on(choice) && (!choice->yielded || !others))
+        return choice->last;
+    return next_of(choice, of_block(choice, others, UINT64_MAX));
 }
 
 /* Narasiman et al. 2011, "Improving GPU performance via large warps and two-level warp scheduling": a few warps are
@@ -73,14 +79,12 @@ static int two_level(struct wt_choice *choice)
     for (uint64_t rest = choice->eligible & ~choice->active; rest && __builtin_popcountll(choice->active) < ACTIVE;
          rest &= rest - 1)
         choice->active |= rest & -rest;
-    struct wt_choice inner = *choice;
-    inner.eligible = choice->active;
-    return next_round(&inner);
+    return next_of(choice, choice->active);
 }
 
 const struct wt_scheduler wt_schedulers[] = {
-    {"cggty", "the last warp while it can and its instruction does not yield, then the youngest", greedy_then_youngest},
-    {"gto", "the last warp while it can, then the oldest", greedy_then_oldest},
+    {"gto", "the last warp while it can, then the oldest block's warps in turn", greedy_then_oldest},
+    {"cggty", "the last warp while it can and does not yield, then the youngest block's warps in turn", greedy_then_youngest},
     {"lrr", "loose round robin: the next eligible warp after the last", loose_round_robin},
     {"two-level", "eight active warps in turn; a stalled one makes room for another", two_level},
     {NULL, NULL, NULL}};

@@ -9,7 +9,7 @@
 struct wt_choice {
     uint64_t eligible;   /* not 0 */
     uint64_t active;     /* two-level: the group that is preferred; kept by the policy */
-    const uint64_t *age; /* per slot: when the warp came, smaller = older */
+    const uint64_t *age; /* per slot: when the warp's block came, smaller = older */
     int last;            /* slot that issued last, -1: none */
     bool yielded;        /* its last instruction asked to prefer another warp */
 };

@@ -9,7 +9,10 @@
 #include "dispatch/endqueue.h"
 #include "warp/machine.h"
 
-enum { SHORTEST_EPOCH = 16, LONGEST_EPOCH = 512 };
+enum { SHORTEST_EPOCH = 16, LONGEST_EPOCH = 512, SMOOTHING = 16 /* epochs */ };
+
+/* Beyond this use of DRAM's bandwidth its queue says how long an access waits. */
+#define MOST_USE 0.93
 
 /* One launch's figures while it runs. */
 struct launch {
@@ -28,6 +31,7 @@ struct wt_warp {
     size_t running;
     wt_cycle horizon; /* every SM has been simulated up to here */
     wt_cycle epoch;   /* cycles */
+    double dram_use;  /* of its bandwidth, smoothed */
     double dram_bytes, l2_bytes; /* per cycle, all SMs */
     double *shares; /* scratch: one per SM */
     struct launch *launches;
@@ -81,8 +85,22 @@ static void share_channel(struct wt_warp *w, bool dram, double capacity, double 
         channel_of(&w->cores[i], dram)->rate = level < port ? level : port;
 }
 
+/* Accesses meet in channels and banks long before the bandwidth is used up. */
+static void update_wait(struct wt_warp *w)
+{
+    const struct wt_memory_rates *rates = &w->setup.gpu->memory;
+    double bytes = 0;
+    for (int i = 0; i < w->core_count; i++)
+        bytes += w->cores[i].dram.demand;
+    double now = bytes / (w->dram_bytes * (double)w->epoch);
+    w->dram_use += (now - w->dram_use) / SMOOTHING;
+    double use = w->dram_use < MOST_USE ? w->dram_use : MOST_USE;
+    w->machine.dram_wait = rates->dram_contention * pow(use / (1 - use), 0.75);
+}
+
 static void share_bandwidth(struct wt_warp *w)
 {
+    update_wait(w);
     double port = w->setup.gpu->memory.l2_bytes;
     share_channel(w, false, w->l2_bytes, port);
     share_channel(w, true, w->dram_bytes, port);
@@ -295,7 +313,7 @@ static enum wt_code check(const struct wt_warp_setup *setup, const struct wt_sch
                        WT_MOST_SUBCORE_WARPS);
     *scheduler = setup->scheduler ? setup->scheduler : wt_scheduler_find(setup->gpu->warp.scheduler);
     if (!*scheduler)
-        return wt_fail(err, WT_BAD_INPUT, "%s: there is no warp scheduler '%s'; there are cggty, gto, lrr, two-level",
+        return wt_fail(err, WT_BAD_INPUT, "%s: there is no warp scheduler '%s'; there are gto, cggty, lrr, two-level",
                        setup->gpu->name, setup->gpu->warp.scheduler);
     for (size_t i = 0; i < setup->kernel_count; i++) {
         WT_TRY(wt_program_check(setup->kernels[i].program, err));
