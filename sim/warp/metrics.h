@@ -45,7 +45,7 @@ struct wt_warp_counters {
     uint64_t blocks, warps;    /* begun */
 };
 
-/* One launch. */
+/* One launch, and what ran beside it meanwhile. */
 struct wt_warp_result {
     struct wt_warp_counters total; /* of the SMs that were simulated */
     double elapsed_cycles;         /* first start to last end, as Nsight Compute's gpc__cycles_elapsed without its

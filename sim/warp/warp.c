@@ -19,6 +19,7 @@ struct launch {
     struct wt_warp_counters at_begin; /* of all SMs */
     struct wt_warp_counters total;
     wt_time first_start, last_end;
+    size_t running; /* blocks */
     bool begun, ended;
 };
 
@@ -35,7 +36,6 @@ struct wt_warp {
     double dram_bytes, l2_bytes; /* per cycle, all SMs */
     double *shares; /* scratch: one per SM */
     struct launch *launches;
-    uint32_t current; /* launch */
     uint32_t *launch_of_place;
     struct wt_warp_counters *reported; /* per SM: at the beginning of the interval */
     wt_cycle interval_begin;
@@ -198,9 +198,9 @@ static void begin_launch(struct wt_warp *w, uint32_t kernel, wt_time start)
     struct launch *launch = &w->launches[kernel];
     if (launch->begun)
         return;
-    if (w->launches[w->current].begun && !w->launches[w->current].ended)
-        end_launch(w, &w->launches[w->current]);
-    w->current = kernel;
+    for (size_t i = 0; i < w->setup.kernel_count; i++)
+        if (w->launches[i].begun && !w->launches[i].ended && w->launches[i].running == 0)
+            end_launch(w, &w->launches[i]);
     *launch = (struct launch){.at_begin = sum_of_all(w), .first_start = start, .begun = true};
 }
 
@@ -214,6 +214,7 @@ static void begin(void *context, uint32_t id, uint32_t kernel, uint64_t block, w
     wt_core_announce(&w->cores[id / WT_MAX_SLOTS], (int)(id % WT_MAX_SLOTS), kernel, block,
                      cycle < w->horizon ? w->horizon : cycle);
     w->launch_of_place[id] = kernel;
+    w->launches[kernel].running++;
     w->running++;
 }
 
@@ -223,6 +224,7 @@ static uint32_t take_end(void *context)
     struct wt_running ended = wt_endqueue_pop(&w->ends);
     w->running--;
     struct launch *launch = &w->launches[w->launch_of_place[ended.id]];
+    launch->running--;
     if (ended.end > launch->last_end)
         launch->last_end = ended.end;
     return ended.id;
