@@ -6,6 +6,7 @@ static Suite *(*const suites[])(void) = {
     core_suite,
     cost_suite,
     workload_suite,
+    host_suite,
     endqueue_suite,
     dispatch_suite,
     first_wave_suite,

@@ -149,7 +149,7 @@ END_TEST
 
 START_TEST(mistakes_are_named_with_their_line)
 {
-    assert_fails("seed = 1;", ": 'kernels' is missing (the kernels, which run one after another); write e.g. kernels = "
+    assert_fails("seed = 1;", ": 'kernels' is missing (the kernels, which run one after another, or as 'host' says); write e.g. kernels = "
                               "( { … }, { … } );");
     assert_fails("kernels = ();", ": 'kernels' is empty; describe at least one");
     assert_fails("sed = 1;\nkernels = ();", ":1: unknown key 'sed'; did you mean 'seed'?");
@@ -193,7 +193,7 @@ START_TEST(what_is_not_simulated_is_refused_by_name)
 {
     static const struct {
         const char *key, *what;
-    } cases[] = {{"stream = 1;", "'stream': several streams are"}, {"priority = -1;", "'priority': priorities are"},
+    } cases[] = {{"priority = -1;", "'priority': priorities are"},
                  {"cluster = 2;", "'cluster': clusters are"}, {"cluster = [1, 2, 2];", "'cluster': clusters are"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = wt_format("kernels = ({ grid = 1; block = 32; " CONSTANT "\n%s });", cases[i].key);

@@ -30,7 +30,7 @@ int device_attribute(cudaDeviceAttr which)
 namespace
 {
 
-enum { DEVICE = 256, KERNELS, CHECK, CLOCK_SYNC, DEVICEQUERY, MAX_CLUSTERS, OCCUPANCY, OVERHEAD, ONLY, REPS, PLAIN, MEMORY, CAPACITY, WARM };
+enum { DEVICE = 256, KERNELS, CHECK, CLOCK_SYNC, DEVICEQUERY, MAX_CLUSTERS, OCCUPANCY, OVERHEAD, HOST, COPIES, ONLY, REPS, PLAIN, MEMORY, CAPACITY, WARM };
 
 struct Options {
     int action = 0; /* a query's key; 0 = run the lists */
@@ -58,6 +58,8 @@ const argp_option option_table[] = {
     {"max-clusters", MAX_CLUSTERS, nullptr, 0, "clusters that fit at once, sizes 1 to 16 (-1: refused)", 2},
     {"occupancy", OCCUPANCY, nullptr, 0, "the runtime's blocks per SM over kernels, block sizes, shared memory", 2},
     {"overhead", OVERHEAD, nullptr, 0, "what tracing costs: registers, cycles per block, makespan", 2},
+    {"host", HOST, nullptr, 0, "the host's calls, launch latency, gaps between dependent kernels", 2},
+    {"copies", COPIES, nullptr, 0, "copies between host and device, alone, together and in pipelines", 2},
     {nullptr, 0, nullptr, 0, nullptr, 0},
 };
 
@@ -84,6 +86,7 @@ error_t parse_option(int key, char *argument, argp_state *state)
     case DEVICE: options->device = number(argument, 0, 1000, state); return 0;
     case CLOCK_SYNC: options->pairs = number(argument, 1, 100000, state); options->action = key; return 0;
     case CHECK: case KERNELS: case DEVICEQUERY: case MAX_CLUSTERS: case OCCUPANCY: case OVERHEAD:
+    case HOST: case COPIES:
         options->action = key;
         return 0;
     case ARGP_KEY_ARG: options->lists.push_back(argument); return 0;
@@ -130,6 +133,7 @@ void write_clock_sync(const Options &options)
 
 void act(const Options &options, const std::vector<Experiment> &experiments)
 {
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0); /* loading waits for the device, which may wait for what is loaded */
     stop_on(cudaSetDevice((int)options.device), "device " + std::to_string(options.device));
     mkdir(options.run.folder.c_str(), 0777);
     switch (options.action) {
@@ -138,6 +142,8 @@ void act(const Options &options, const std::vector<Experiment> &experiments)
     case MAX_CLUSTERS: return print_max_clusters();
     case OCCUPANCY: return print_occupancy();
     case OVERHEAD: return print_overhead();
+    case HOST: return print_host();
+    case COPIES: return print_copies();
     default: return run_experiments(experiments, options.run);
     }
 }

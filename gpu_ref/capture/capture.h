@@ -34,10 +34,12 @@ std::vector<SyncPair> take_sync_pairs(int count);
 void write_sync_pairs(const std::string &path, const std::vector<SyncPair> &pairs);
 int globaltimer_step_ns(); /* measured */
 
-/* To standard output: a GPU config (for `wavetail gpus FILE`), and three tables as CSV. */
+/* To standard output: a GPU config (for `wavetail gpus FILE`), and tables as CSV. */
 void print_device_config();
 void print_max_clusters();
 void print_occupancy();
 void print_overhead();
+void print_host();   /* measure.h says what a row holds */
+void print_copies(); /* the same */
 
 #endif

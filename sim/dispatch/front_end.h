@@ -7,14 +7,18 @@
 
 #include "core/time.h"
 
+#define WT_NO_KERNEL UINT32_MAX
+
 /* Times are on the simulation's own axis, from 0. Each kernel of the simulation is taken at most once; one that never
  * is does not run. */
 struct wt_front_end {
     void *context;
-    /* When the next kernel reaches the grid scheduler, by what has been told so far; WT_NEVER: none before another is
-     * done, or none at all. Never earlier than what has been told. */
+    /* When something next happens there, by what has been told so far; WT_NEVER: nothing before another kernel is done,
+     * or nothing at all. */
     wt_time (*next)(void *context);
-    uint32_t (*take)(void *context); /* that kernel: its index in the simulation */
+    /* It happens. The kernel that reaches the grid scheduler by it (its index in the simulation), or WT_NO_KERNEL: what
+     * happened is the front end's own business. */
+    uint32_t (*take)(void *context);
     /* All its blocks have been handed out. May be NULL. */
     void (*dispatched)(void *context, uint32_t kernel, wt_time at);
     /* Its last block ended at `end`, and the distributor knows. */

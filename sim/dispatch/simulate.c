@@ -241,11 +241,15 @@ static void enqueue(struct engine *e, struct grid *grid)
         turn_to_head(e);
 }
 
-/* A kernel reaches the grid scheduler. */
+/* A kernel reaches the grid scheduler, or something else happens at the front end. */
 static void take_arrival(struct engine *e)
 {
     const struct wt_rates *rates = &e->simulation->gpu->rates;
     uint32_t index = e->front_end.take(e->front_end.context);
+    if (index == WT_NO_KERNEL) {
+        e->next_arrival = e->front_end.next(e->front_end.context);
+        return;
+    }
     const struct wt_kernel *kernel = &e->simulation->kernels[index];
     double interval = wt_curve_at(&rates->launch_cycles, kernel->shape.warps);
     struct grid *grid = e->free_grids;
@@ -545,6 +549,8 @@ enum wt_code wt_simulate(const struct wt_simulation *simulation, struct wt_error
         code = refuse_misfits(e, err);
         if (code == WT_OK)
             code = run(e, err);
+        if (simulation->first_start)
+            *simulation->first_start = e->origin == WT_NEVER ? 0 : e->origin;
         tear_down(e);
     }
     free(e);

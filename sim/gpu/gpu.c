@@ -14,6 +14,12 @@
 #define FILE_AT(member) offsetof(struct wt_gpu_file, member)
 #define LIMIT(member) offsetof(struct wt_gpu_file, gpu.limits.member)
 #define RATE(member) offsetof(struct wt_gpu_file, gpu.rates.member)
+#define HOST_US(key, text) \
+    {"host." #key, WT_PARAM_NUMBER, offsetof(struct wt_gpu_file, gpu.host.key), .unit = "us", .low = 0, .high = 1e6, \
+     .required = true, .help = text}
+#define COPY(key, field, units, least, most_, text) \
+    {"copy." key, WT_PARAM_NUMBER, offsetof(struct wt_gpu_file, gpu.copy.field), .unit = units, .low = least, .high = most_, \
+     .required = true, .help = text}
 
 #define WARP(member, fallback_text, high_value, help_text)                                                     \
     {"warp." #member, WT_PARAM_NUMBER, offsetof(struct wt_gpu_file, gpu.warp.member), .unit = "cycles", .low = 0,  \
@@ -182,6 +188,45 @@ static const struct wt_param params[] = {
     MEMORY(atomic_latency, "cycles", "300", "a global atomic with a result, without contention"),
     MEMORY(atomic_interval, "cycles", "1.37", "whole GPU: atomics on one address follow each other this closely"),
     MEMORY(spread, "fraction", "0.1", "L2 and DRAM latencies vary by this to either side, from slice to slice"),
+    HOST_US(launch_call_us, "what launching a kernel costs the host thread"),
+    HOST_US(graph_call_us, "what launching a graph costs the host thread"),
+    HOST_US(graph_node_call_us, "and for each of its nodes"),
+    HOST_US(record_call_us, "what recording an event costs the host thread"),
+    HOST_US(wait_call_us, "what making a stream wait for an event costs the host thread"),
+    HOST_US(copy_call_us, "what an asynchronous copy costs the host thread"),
+    HOST_US(synchronize_call_us, "what synchronising costs the host thread where there is nothing to wait for"),
+    HOST_US(submit_us, "a call's end to the first block it launched, on an idle GPU"),
+    HOST_US(return_us, "the end of what a call waits for to its return"),
+    HOST_US(event_us, "what an event on the way adds between kernels of two streams"),
+    HOST_US(graph_gap_us, "a kernel's last end to the first start of one that follows it in a graph"),
+    HOST_US(programmatic_end_gap_us, "the same with programmatic dependent launch, triggered by the end"),
+    HOST_US(programmatic_start_gap_us, "the same, triggered as soon as the kernel before has started"),
+    HOST_US(carveout_us, "what it adds that the next kernel has another shared-memory configuration"),
+    {"host.queue_depth", WT_PARAM_INT, offsetof(struct wt_gpu_file, gpu.host.queue_depth), .unit = "commands", .low = 1,
+     .high = 1000000, .required = true, .help = "commands that a stream holds before a call waits"},
+
+    {"copy.engines", WT_PARAM_INT, offsetof(struct wt_gpu_file, gpu.copy.engines), .low = 1, .high = 2, .required = true,
+     .help = "copy engines between host and device: 1 serves both directions, 2 one each"},
+    COPY("h2d_gbs", gbs[0], "GB/s", 1e-3, 1e6, "bandwidth from pinned host memory to the device"),
+    COPY("d2h_gbs", gbs[1], "GB/s", 1e-3, 1e6, "bandwidth from the device to pinned host memory"),
+    COPY("d2d_gbs", gbs[2], "GB/s", 1e-3, 1e6, "bandwidth of copies within the device"),
+    COPY("pageable_h2d_gbs", pageable_gbs[0], "GB/s", 1e-3, 1e6, "bandwidth from pageable host memory to the device"),
+    COPY("pageable_d2h_gbs", pageable_gbs[1], "GB/s", 1e-3, 1e6, "bandwidth from the device to pageable host memory"),
+    COPY("h2d_both_ways", both_ways[0], NULL, 0.01, 1, "of its bandwidth, while copies go the other way, too"),
+    COPY("d2h_both_ways", both_ways[1], NULL, 0.01, 1, "of its bandwidth, while copies go the other way, too"),
+    COPY("h2d_setup_us", setup_us[0], "us", 0, 1e6, "a copy to the device holds its engine this long besides its bytes"),
+    COPY("d2h_setup_us", setup_us[1], "us", 0, 1e6, "a copy to the host holds its engine this long besides its bytes"),
+    COPY("d2d_setup_us", setup_us[2], "us", 0, 1e6, "a copy within the device takes this long besides its bytes"),
+    COPY("pageable_setup_us", pageable_setup_us, "us", 0, 1e6, "a copy of pageable memory takes this much longer"),
+    COPY("after_kernel_us", after_kernel_us, "us", 0, 1e6, "a kernel's last end to the begin of a copy that waits for it"),
+    COPY("after_copy_us", after_copy_us, "us", 0, 1e6, "the end of a copy to the begin of one the other way, in one stream"),
+    COPY("after_same_us", after_same_us, "us", 0, 1e6, "the end of a copy to the begin of its stream's next the same way"),
+    COPY("switch_us", switch_us, "us", 0, 1e6, "the end of a copy to the begin of another stream's that waits for the engine"),
+    COPY("before_kernel_us", before_kernel_us, "us", 0, 1e6,
+         "the end of a copy to the first start of a kernel that waits for it, at least"),
+    COPY("look_first_us", look_first_us, "us", 0, 1e6,
+         "a kernel that waits for a copy can start this long after it began to wait, …"),
+    COPY("look_us", look_us, "us", 1e-3, 1e6, "… and again each time after this"),
     {0}};
 
 /* The files a base chain has led through so far. */

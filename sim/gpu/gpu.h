@@ -91,6 +91,37 @@ struct wt_rates {
     struct wt_numbers report_offset_cycles; /* per TPC: how much later its reports arrive; empty: 0 */
 };
 
+/* What the host's calls take, and how long it takes from one thing to the next. Microseconds. What each stands for is told
+ * in dispatch/host.h. */
+struct wt_host_rates {
+    double launch_call_us, graph_call_us, graph_node_call_us, record_call_us, wait_call_us, copy_call_us, synchronize_call_us;
+    double submit_us;  /* a call's end -> the first block it launched, on an idle GPU */
+    double return_us;  /* the end of what a call waits for -> its return */
+    double event_us;   /* what an event on the way adds between two streams */
+    double graph_gap_us;              /* a kernel's last end -> first start of one that follows it in a graph */
+    double programmatic_end_gap_us;   /* the same with programmatic dependent launch, triggered by the end */
+    double programmatic_start_gap_us; /* the same, triggered as soon as the kernel before has started: end -> work goes on */
+    double carveout_us;               /* more where the shared-memory configuration changes */
+    int queue_depth;   /* commands that a stream holds */
+};
+
+/* Copy engines; arrays by enum wt_direction (dispatch/program.h): to the device, to the host, within the device. */
+struct wt_copy_rates {
+    int engines;             /* 1: both directions share one; 2: one each. Copies within the device have their own way. */
+    double gbs[3];           /* pinned memory; GB/s */
+    double pageable_gbs[2];
+    double setup_us[3];      /* a copy holds its engine this long besides its bytes */
+    double pageable_setup_us; /* more of it where the memory is pageable */
+    double both_ways[2];     /* of its bandwidth, while the other direction copies, too */
+    double after_kernel_us;  /* a kernel's last end -> a copy begins */
+    double after_copy_us;    /* the end of a copy -> one the other way begins, in the same stream */
+    double after_same_us;    /* the end of a copy -> its engine begins the next of that stream, */
+    double switch_us;        /* or of another that waits */
+    double before_kernel_us; /* the end of a copy -> first start of a kernel that waits for it, at least */
+    double look_first_us;    /* a kernel that waits for a copy: from when it began to wait to the first start possible, */
+    double look_us;          /* and from one possible start to the next */
+};
+
 /* A TPC's value in one of the lists above. */
 static inline double wt_of_tpc(const struct wt_numbers *list, int tpc)
 {
@@ -152,6 +183,8 @@ struct wt_gpu {
     struct wt_rates rates;
     struct wt_warp_rates warp;
     struct wt_memory_rates memory;
+    struct wt_host_rates host;
+    struct wt_copy_rates copy;
 };
 
 struct wt_param;

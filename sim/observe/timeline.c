@@ -105,6 +105,7 @@ void wt_timeline_free(struct wt_timeline *timeline)
         return;
     for (size_t i = 0; i < timeline->launch_count; i++)
         free(timeline->launches[i].name);
+    wt_host_timeline_free(timeline->host);
     free(timeline->launches);
     free(timeline->spans);
     free(timeline->gpc_of_sm);

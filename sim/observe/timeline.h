@@ -9,6 +9,7 @@
 
 #include "core/time.h"
 #include "dispatch/observer.h"
+#include "observe/host.h"
 #include "sm/shape.h"
 
 struct wt_timeline_launch {
@@ -35,6 +36,7 @@ struct wt_timeline {
     size_t launch_count, launch_capacity;
     struct wt_block_run *spans; /* owned; no two of one (sm, slot) overlap */
     size_t span_count, span_capacity;
+    struct wt_host_timeline *host; /* NULL: nothing is known of it; owned */
 };
 
 /* A timeline without spans also serves to describe a run whose blocks are not kept (metrics.h, blocks.h). NULL
@@ -42,7 +44,7 @@ struct wt_timeline {
 struct wt_timeline *wt_timeline_new(const char *title, const char *gpu_name, int sm_count);
 /* NULL is allowed. */
 void wt_timeline_free(struct wt_timeline *timeline);
-/* Everything but the spans. */
+/* Everything but the spans and the host. */
 struct wt_timeline *wt_timeline_copy_description(const struct wt_timeline *timeline);
 
 /* Appends. `launch` is copied, with its name (NULL becomes ""). Returns the launch's index. */

@@ -7,7 +7,19 @@
 #include "core/mem.h"
 #include "cost/by_kernel.h"
 #include "cost/tasks.h"
+#include "dispatch/host.h"
 #include "sm/occupancy.h"
+#include "study/host_calls.h"
+
+static size_t count_calls(const struct wt_workload_host *host, const struct wt_thread *thread)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < thread->call_count; i++) {
+        const struct wt_call *call = &thread->calls[i];
+        count += call->kind == WT_CALL_LAUNCH ? 1 : call->kind == WT_CALL_GRAPH ? host->graphs[call->kernel].kernel_count : 0;
+    }
+    return count;
+}
 
 /* What one launch's durations come from; NULL where it has no such thing. */
 struct launch_model {
@@ -30,8 +42,12 @@ struct wt_launch_models {
 static size_t count_launches(const struct wt_workload *workload)
 {
     size_t count = 0;
-    for (size_t i = 0; i < workload->kernel_count; i++)
-        count += (size_t)workload->kernels[i].repeat;
+    if (!workload->host)
+        for (size_t i = 0; i < workload->kernel_count; i++)
+            count += (size_t)workload->kernels[i].repeat;
+    else
+        for (size_t i = 0; i < workload->host->program.thread_count; i++)
+            count += count_calls(workload->host, &workload->host->program.threads[i]);
     return count;
 }
 
@@ -71,11 +87,18 @@ static void describe_launch(struct wt_timeline *about, const struct wt_workload_
     wt_timeline_add_launch(about, &launch);
 }
 
+/* A kernel on the GPU. */
+struct fitted {
+    struct wt_shape shape;
+    struct wt_occupancy occupancy;
+};
+
 struct filling {
     const struct wt_workload *workload;
     const struct wt_gpu *gpu;
     uint64_t seed;
     bool mean_only;
+    struct fitted *fitted; /* by kernel of the workload */
     struct wt_launches *launches;
     struct wt_error *err;
 };
@@ -170,9 +193,11 @@ static enum wt_code check_cooperative(const struct filling *f, const struct wt_w
                       kernel->name, grid_blocks, f->gpu->name, capacity, f->gpu->topology.sm_count, occupancy->blocks_per_sm);
 }
 
-static enum wt_code add_launch(const struct filling *f, const struct wt_workload_kernel *kernel,
-                               const struct wt_shape *shape, const struct wt_occupancy *occupancy)
+static enum wt_code add_launch(const struct filling *f, size_t which)
 {
+    const struct wt_workload_kernel *kernel = &f->workload->kernels[which];
+    const struct wt_shape *shape = &f->fitted[which].shape;
+    const struct wt_occupancy *occupancy = &f->fitted[which].occupancy;
     size_t index = f->launches->count;
     struct launch_model *model = &f->launches->models->list[index];
     model->kernel = kernel;
@@ -195,14 +220,57 @@ static enum wt_code add_launch(const struct filling *f, const struct wt_workload
     return WT_OK;
 }
 
-static enum wt_code add_kernel(const struct filling *f, const struct wt_workload_kernel *kernel)
+static enum wt_code add_in_order(const struct filling *f)
 {
-    struct wt_shape shape;
-    struct wt_occupancy occupancy;
-    WT_TRY(fit_kernel(f->workload, kernel, f->gpu, &shape, &occupancy, f->err));
-    for (int i = 0; i < kernel->repeat; i++)
-        WT_TRY(add_launch(f, kernel, &shape, &occupancy));
+    for (size_t k = 0; k < f->workload->kernel_count; k++)
+        for (int i = 0; i < f->workload->kernels[k].repeat; i++)
+            WT_TRY(add_launch(f, k));
     return WT_OK;
+}
+
+/* Its kernels become launches, and it names them instead. */
+static enum wt_code add_call(const struct filling *f, struct wt_call *call)
+{
+    const struct wt_workload_graph *graph = &f->workload->host->graphs[call->kernel];
+    uint32_t which = call->kernel;
+    if (call->kind != WT_CALL_LAUNCH && call->kind != WT_CALL_GRAPH)
+        return WT_OK;
+    call->kernel = (uint32_t)f->launches->count;
+    if (call->kind == WT_CALL_LAUNCH)
+        return add_launch(f, which);
+    call->nodes = graph->nodes;
+    call->node_count = graph->node_count;
+    for (size_t i = 0; i < graph->kernel_count; i++)
+        WT_TRY(add_launch(f, graph->kernels[i]));
+    return WT_OK;
+}
+
+static enum wt_code add_program(const struct filling *f)
+{
+    const struct wt_program *from = &f->workload->host->program;
+    struct wt_program *to = f->launches->program = wt_alloc(1, sizeof *to);
+    struct wt_thread *threads = wt_alloc(from->thread_count, sizeof *threads);
+    *to = *from;
+    to->threads = threads;
+    for (size_t i = 0; i < from->thread_count; i++) {
+        const struct wt_thread *thread = &from->threads[i];
+        struct wt_call *calls = wt_alloc(thread->call_count, sizeof *calls);
+        threads[i] = (struct wt_thread){thread->name, calls, thread->call_count};
+        for (size_t c = 0; c < thread->call_count; c++)
+            calls[c] = thread->calls[c];
+    }
+    for (size_t i = 0; i < from->thread_count; i++)
+        for (size_t c = 0; c < threads[i].call_count; c++)
+            WT_TRY(add_call(f, (struct wt_call *)&threads[i].calls[c]));
+    return WT_OK;
+}
+
+static enum wt_code fill(const struct filling *f)
+{
+    for (size_t i = 0; i < f->workload->kernel_count; i++)
+        WT_TRY(fit_kernel(f->workload, &f->workload->kernels[i], f->gpu, &f->fitted[i].shape, &f->fitted[i].occupancy,
+                          f->err));
+    return f->workload->host ? add_program(f) : add_in_order(f);
 }
 
 /* One model for the engine, where any launch has one. */
@@ -233,10 +301,10 @@ enum wt_code wt_launches_new(const struct wt_workload *workload, const struct wt
     *launches->models = (struct wt_launch_models){.workload = workload, .gpu = gpu};
     launches->models->list = wt_alloc(count, sizeof *launches->models->list);
     launches->about = describe_gpu(workload, gpu);
-    struct filling filling = {workload, gpu, seed, mean_only, launches, err};
-    enum wt_code code = WT_OK;
-    for (size_t i = 0; code == WT_OK && i < workload->kernel_count; i++)
-        code = add_kernel(&filling, &workload->kernels[i]);
+    struct fitted *fitted = wt_alloc(workload->kernel_count, sizeof *fitted);
+    struct filling filling = {workload, gpu, seed, mean_only, fitted, launches, err};
+    enum wt_code code = fill(&filling);
+    free(fitted);
     if (code == WT_OK) {
         join_models(launches);
         *out = launches;
@@ -244,6 +312,45 @@ enum wt_code wt_launches_new(const struct wt_workload *workload, const struct wt
         wt_launches_free(launches);
     }
     return code;
+}
+
+static enum wt_code simulate(const struct wt_launches *launches, struct wt_simulation *simulation, struct wt_error *err)
+{
+    struct wt_stall stall;
+    simulation->stall = &stall;
+    enum wt_code code = wt_simulate(simulation, err);
+    simulation->stall = NULL;
+    return code == WT_DEADLOCK ? wt_launches_explain(launches, &stall, err) : code;
+}
+
+static enum wt_code simulate_program(const struct wt_launches *launches, struct wt_simulation *simulation,
+                                     struct wt_host_timeline *timeline, struct wt_error *err)
+{
+    struct wt_host *host;
+    struct wt_host_observer observer = wt_host_timeline_observer(timeline);
+    WT_TRY(wt_host_new(launches->program, simulation->gpu, simulation->kernels, simulation->kernel_count, &observer, &host,
+                       err));
+    struct wt_front_end front_end = wt_host_front_end(host);
+    simulation->front_end = &front_end;
+    simulation->first_start = &timeline->lead;
+    enum wt_code code = simulate(launches, simulation, err);
+    if (code == WT_OK)
+        code = wt_host_finish(host, err);
+    simulation->front_end = NULL;
+    simulation->first_start = NULL;
+    wt_host_free(host);
+    wt_host_timeline_sort(timeline);
+    return code;
+}
+
+enum wt_code wt_launches_simulate(const struct wt_launches *launches, struct wt_simulation *simulation,
+                                  struct wt_timeline *about, struct wt_error *err)
+{
+    if (!launches->program)
+        return simulate(launches, simulation, err);
+    if (!about->host)
+        about->host = wt_host_timeline_new(launches->program, simulation->gpu->copy.engines);
+    return simulate_program(launches, simulation, about->host, err);
 }
 
 void wt_launches_free(struct wt_launches *launches)
@@ -260,6 +367,11 @@ void wt_launches_free(struct wt_launches *launches)
     wt_by_kernel_free(launches->models->by_kernel);
     free(launches->models->list);
     free(launches->models);
+    for (size_t i = 0; launches->program && i < launches->program->thread_count; i++)
+        free((void *)launches->program->threads[i].calls);
+    if (launches->program)
+        free((void *)launches->program->threads);
+    free(launches->program);
     free(launches->kernels);
     wt_timeline_free(launches->about);
     free(launches);

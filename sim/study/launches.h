@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/status.h"
+#include "dispatch/program.h"
 #include "dispatch/simulate.h"
 #include "gpu/gpu.h"
 #include "observe/timeline.h"
@@ -16,6 +17,7 @@ struct wt_launches {
     struct wt_kernel *kernels; /* owned; repeated kernels stand as often as they are launched */
     size_t count;
     const struct wt_sharing *sharing; /* for the simulation; NULL: no kernel is persistent or waits */
+    struct wt_program *program; /* that launches them; NULL: one after another; owned */
     struct wt_timeline *about; /* describes GPU and launches, without spans; owned */
     struct wt_launch_models *models; /* behind the costs; owned */
 };
@@ -38,6 +40,10 @@ struct wt_observer wt_task_teller_observer(const struct wt_task_teller *teller);
 /* After WT_DEADLOCK: `err`, which the simulation has filled, then says FILE:LINE, who waits for whom, and what keeps the missing block
  * out. Returns WT_DEADLOCK. */
 enum wt_code wt_launches_explain(const struct wt_launches *launches, const struct wt_stall *stall, struct wt_error *err);
+/* Simulates them: wt_simulate, with the program as its front end where there is one; then the timeline `about` (the launches'
+ * or what became of it) knows the host's side, too. WT_DEADLOCK comes explained, be it of blocks or of streams. */
+enum wt_code wt_launches_simulate(const struct wt_launches *launches, struct wt_simulation *simulation,
+                                  struct wt_timeline *about, struct wt_error *err);
 
 /* NULL is allowed. */
 void wt_launches_free(struct wt_launches *launches);

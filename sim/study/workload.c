@@ -7,6 +7,7 @@
 
 #include "core/mem.h"
 #include "core/text.h"
+#include "study/host_calls.h"
 #include "trace/trace.h"
 
 /* ---- The file's keys ---- */
@@ -18,8 +19,8 @@ struct file_values {
 
 struct kernel_values {
     char *name;
-    struct wt_ints grid, block, cluster;
-    int registers, static_shared, dynamic_shared, carveout_kb, barriers, repeat, stream, priority, order, split;
+    struct wt_ints grid, block, cluster, after;
+    int registers, static_shared, dynamic_shared, carveout_kb, barriers, repeat, stream, priority, programmatic, order, split;
     bool cooperative;
     double split_overhead;
 };
@@ -49,7 +50,12 @@ static const struct wt_param kernel_params[] = {
     {"repeat", WT_PARAM_INT, FIELD(repeat), .low = 1, .high = WT_MOST_REPEATS, .fallback = "1",
      .help = "launches of this kernel, one after another"},
     {"duration", WT_PARAM_GROUP, .required = true, .help = "how long each block lasts"},
-    {"stream", WT_PARAM_INT, FIELD(stream), .low = 0, .high = 1023, .help = "only 0 is simulated so far"},
+    {"stream", WT_PARAM_INT, FIELD(stream), .low = 0, .high = WT_MOST_STREAMS - 1,
+     .help = "its stream, where there is no 'host'"},
+    {"after", WT_PARAM_INTS, FIELD(after), .low = 0, .high = 1e6,
+     .help = "kernels of other streams that it waits for, by position from 0, where there is no 'host'"},
+    {"programmatic", WT_PARAM_CHOICE, FIELD(programmatic), .choices = wt_triggers,
+     .help = "programmatic dependent launch after the kernel before it in the stream, where there is no 'host'"},
     {"priority", WT_PARAM_INT, FIELD(priority), .low = -5, .high = 0, .help = "only 0 is simulated so far"},
     {"cluster", WT_PARAM_INTS, FIELD(cluster), .unit = "blocks", .low = 1, .high = 16, .most = 3,
      .help = "cluster size; only 1 is simulated so far"},
@@ -72,7 +78,11 @@ static const struct wt_param file_params[] = {
     {"seed", WT_PARAM_INT64, offsetof(struct file_values, seed), .low = 0, .high = 9e18, .fallback = "1",
      .help = "seed of all random streams"},
     {"kernels", WT_PARAM_GROUPS, .required = true, .groups = kernel_params,
-     .help = "the kernels, which run one after another"},
+     .help = "the kernels, which run one after another, or as 'host' says"},
+    {"host", WT_PARAM_GROUPS, .groups = wt_thread_params,
+     .help = "threads that submit kernels, copies and events to streams"},
+    {"streams", WT_PARAM_GROUPS, .groups = wt_stream_params, .help = "the streams from 0 on; default: those that are named"},
+    {"graphs", WT_PARAM_GROUPS, .groups = wt_graph_params, .help = "graphs for the host to launch"},
     {0}};
 
 static const struct wt_param trace_params[] = {
@@ -272,9 +282,6 @@ static enum wt_code refuse_unsupported(const struct reading *r)
     int cluster = 1;
     for (int i = 0; i < v->cluster.count; i++)
         cluster *= v->cluster.values[i];
-    if (v->stream != 0)
-        return fail_at_key(r, "stream", "several streams are not simulated yet; remove it, and the kernels run one "
-                                        "after another");
     if (v->priority != 0)
         return fail_at_key(r, "priority", "priorities are not simulated yet; remove it");
     if (cluster != 1)
@@ -308,6 +315,11 @@ static void take_values(struct reading *r, size_t index)
     k->split = v->split;
     k->split_overhead_cycles = v->split_overhead;
     k->rework_line = line_of(r, v->split > 1 ? "split" : "order");
+    k->stream = v->stream;
+    k->programmatic = (enum wt_programmatic)v->programmatic;
+    k->after = v->after.values; /* taken over */
+    k->after_count = v->after.count;
+    v->after = (struct wt_ints){0};
     k->line = wt_config_line(r->group);
     k->needs = (struct wt_launch_needs){.registers_per_thread = v->registers,
                                         .static_shared_bytes = v->static_shared,
@@ -360,6 +372,9 @@ static enum wt_code read_recorded(struct reading *r, size_t index)
     WT_TRY(wt_behaviour_read(r->config, r->group, &r->kernel->behaviour, r->err));
     WT_TRY(check_given(r));
     WT_TRY(refuse_unsupported(r));
+    for (int i = 0; i < r->values.after.count; i++)
+        if ((size_t)r->values.after.values[i] >= index)
+            return fail_at_key(r, "after", "a kernel can only come after kernels before it in the file; order them");
     take_values(r, index);
     WT_TRY(read_duration(r));
     return check_extents(r);
@@ -415,7 +430,8 @@ static enum wt_code read_file(const struct wt_config *config, struct wt_workload
     workload->kernel_count = count;
     for (size_t i = 0; i < count; i++)
         WT_TRY(read_kernel(config, i, &workload->kernels[i], err));
-    return check_launches(workload, err);
+    WT_TRY(check_launches(workload, err));
+    return wt_host_calls_read(config, workload, &workload->host, err);
 }
 
 enum wt_code wt_workload_read(const char *path, struct wt_workload **out, struct wt_error *err)
@@ -442,10 +458,12 @@ void wt_workload_free(struct wt_workload *workload)
         struct wt_workload_kernel *k = &workload->kernels[i];
         free(k->name);
         wt_behaviour_clear(&k->behaviour);
+        free(k->after);
         if (k->duration)
             wt_params_free(k->distribution->params, k->duration);
         free(k->duration);
     }
+    wt_host_calls_free(workload->host);
     free(workload->kernels);
     free(workload->path);
     free(workload->title);

@@ -1,5 +1,5 @@
-/* A workload: kernels that run one after another in one stream, as a config file describes them
- * (configs/workloads/NAME.cfg). Reading needs no GPU; study/launches.h puts a workload on one. */
+/* A workload: kernels that run one after another in one stream, or as host threads submit them to several (study/host_calls.h),
+ * as a config file describes them (configs/workloads/NAME.cfg). Reading needs no GPU; study/launches.h puts a workload on one. */
 #ifndef WT_STUDY_WORKLOAD_H
 #define WT_STUDY_WORKLOAD_H
 
@@ -9,6 +9,7 @@
 
 #include "core/status.h"
 #include "cost/fixed.h"
+#include "dispatch/program.h"
 #include "sm/shape.h"
 #include "study/behaviour.h"
 
@@ -25,6 +26,10 @@ struct wt_workload_kernel {
     int split;
     double split_overhead_cycles;
     int repeat; /* launches of it, one after another; at least 1 */
+    int stream;
+    enum wt_programmatic programmatic;
+    int *after; /* kernels before it that it waits for; owned */
+    int after_count;
     const struct wt_distribution *distribution;
     void *duration; /* the distribution's values; owned */
     long line;          /* where the file describes it, for messages */
@@ -39,6 +44,7 @@ struct wt_workload {
     uint64_t seed;
     struct wt_workload_kernel *kernels; /* owned; at least one */
     size_t kernel_count;
+    struct wt_workload_host *host; /* NULL: the kernels run one after another */
 };
 
 /* On failure *out is NULL and `err` says FILE:LINE, what, and what to do. A kernel whose duration is a trace's takes

@@ -29,6 +29,7 @@ struct run {
     uint64_t seed;
     struct wt_launches *launches;
     struct wt_metrics *metrics;
+    struct wt_host_timeline *host; /* NULL: the workload has none */
 };
 
 /* ---- Command line ---- */
@@ -128,7 +129,6 @@ static enum wt_code simulate(const struct run *run, const struct outputs_run *ou
     struct wt_task_teller teller = {run->launches, observers, count};
     observers[count++] = progress_observer(&progress);
     observers[count++] = wt_task_teller_observer(&teller);
-    struct wt_stall stall;
     struct wt_simulation simulation = {.gpu = run->gpu,
                                        .policy = run->policy,
                                        .kernels = run->launches->kernels,
@@ -137,12 +137,11 @@ static enum wt_code simulate(const struct run *run, const struct outputs_run *ou
                                        .first_group = -1,
                                        .first_extra_sm = -1,
                                        .sharing = run->launches->sharing,
-                                       .stall = &stall,
                                        .observers = observers,
                                        .observer_count = count};
-    enum wt_code code = wt_simulate(&simulation, err);
+    enum wt_code code = wt_launches_simulate(run->launches, &simulation, outputs->timeline, err);
     progress_end(&progress);
-    return code == WT_DEADLOCK ? wt_launches_explain(run->launches, &stall, err) : code;
+    return code;
 }
 
 /* Files as asked for, and run->metrics. */
@@ -155,6 +154,8 @@ static enum wt_code simulate_with_outputs(struct run *run, struct wt_error *err)
     enum wt_code code = simulate(run, &outputs, err);
     if (code == WT_OK)
         code = outputs_finish(&outputs, NULL, &run->metrics, err);
+    run->host = outputs.timeline->host;
+    outputs.timeline->host = NULL;
     outputs_clear(&outputs);
     return code;
 }
@@ -211,8 +212,17 @@ static void print_json(const struct run *run, FILE *stream)
         print_kernel(&json, &run->workload->kernels[i]);
     wt_json_close(&json);
     wt_metrics_json(&json, "metrics", run->metrics);
+    if (run->host)
+        wt_host_timeline_json(&json, run->host, run->gpu->clock_mhz);
     wt_json_close(&json);
     wt_json_end(&json);
+}
+
+static void print_text(const struct run *run, FILE *stream)
+{
+    wt_metrics_print(stream, run->metrics);
+    if (run->host)
+        wt_host_timeline_print(stream, run->host, run->gpu->clock_mhz);
 }
 
 static enum wt_code carry_out(struct run *run, struct wt_error *err)
@@ -223,7 +233,7 @@ static enum wt_code carry_out(struct run *run, struct wt_error *err)
     if (run->options->common.json)
         print_json(run, stream);
     else
-        wt_metrics_print(stream, run->metrics);
+        print_text(run, stream);
     return WT_OK;
 }
 
@@ -233,6 +243,7 @@ static enum wt_code run_workload(int argc, char **argv, struct wt_error *err)
     WT_TRY(parse_arguments(&argp, argc, argv, &o));
     struct run run = {.options = &o};
     enum wt_code code = carry_out(&run, err);
+    wt_host_timeline_free(run.host);
     wt_metrics_free(run.metrics);
     wt_launches_free(run.launches);
     wt_gpu_free(run.gpu);
