@@ -37,6 +37,7 @@ struct grid {
     uint64_t running;    /* blocks that have started and not ended */
     uint64_t unreported; /* blocks that have started and are not known to be over */
     wt_time interval, lag, shortest;
+    int64_t outlast;
     wt_time first_start, last_start, last_end;
 };
 
@@ -132,6 +133,11 @@ static inline wt_time later(wt_time a, wt_time b)
     return a > b ? a : b;
 }
 
+static inline int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 static inline wt_time sooner(wt_time a, wt_time b)
 {
     return a < b ? a : b;
@@ -160,7 +166,8 @@ static void end_block(struct engine *e)
     grid->running--;
     tell_block(e, running.id, running.end);
     wt_time over = later(running.end, resident->start + grid->shortest);
-    wt_ports_push(&e->ports, launcher->gpc, (struct wt_report){over + launcher->report_latency, running.id});
+    wt_time latency = (wt_time)most(0, (int64_t)launcher->report_latency + grid->outlast);
+    wt_ports_push(&e->ports, launcher->gpc, (struct wt_report){over + latency, running.id});
 }
 
 /* Whether the SM would admit another block of the head now. */
@@ -262,6 +269,7 @@ static void take_arrival(struct engine *e)
         .interval = wt_from_cycles(interval),
         .lag = wt_from_cycles(wt_curve_at(&rates->tpc_lag_cycles, kernel->shape.warps)),
         .shortest = wt_from_cycles(interval + rates->drain_cycles),
+        .outlast = (int64_t)(kernel->outlast_cycles * WT_CYCLE),
         .first_start = WT_NEVER,
     };
     e->next_arrival = e->front_end.next(e->front_end.context);

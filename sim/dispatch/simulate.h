@@ -58,6 +58,7 @@ struct wt_kernel {
     struct wt_cost cost; /* not used with a wt_sharing */
     bool cooperative;    /* the whole grid must have room at once */
     int priority;        /* as in CUDA: the lower, the more urgent */
+    double outlast_cycles; /* its blocks stay on the SM so much longer than their ends say; may be negative */
 };
 
 /* How things stood when nothing that runs would ever end (WT_DEADLOCK). */

@@ -10,6 +10,7 @@
 #include "dispatch/simulate.h"
 #include "observe/measured.h"
 #include "sm/occupancy.h"
+#include "study/arrivals.h"
 #include "study/unseen.h"
 #include "trace/topology.h"
 
@@ -24,18 +25,28 @@ struct launch {
     size_t index;
     uint64_t blocks;
     struct measurement *measured; /* by block; owned */
-    wt_time begin;                /* measured first start */
-    struct wt_timeline *predicted;
+    wt_time first_start;          /* measured */
+    struct wt_shape shape;
+    int blocks_per_sm;
+    double unseen_cycles;
     double *start_errors; /* by block, cycles */
     uint64_t first_wave_hits;
     uint64_t first_wave_blocks;
+};
+
+/* Launches that are simulated together. */
+struct batch {
+    struct wt_replay *replay;
+    struct launch *launches;
+    size_t count;
+    wt_time begin; /* measured first start of all: the simulation's 0 */
 };
 
 /* ---- What cannot be replayed ---- */
 
 static enum wt_code refuse_kinds(const struct wt_trace *trace, struct wt_error *err)
 {
-    const char *special = wt_trace_special_kind(trace, WT_TRACE_COOPERATIVE);
+    const char *special = wt_trace_special_kind(trace, WT_TRACE_COOPERATIVE | WT_TRACE_CONCURRENT);
     if (!special)
         return WT_OK;
     return wt_fail_at(err, trace->path, 0,
@@ -98,13 +109,14 @@ static wt_time measured_duration(void *context, uint64_t block)
 
 static void compare(void *context, const struct wt_block_run *run)
 {
-    struct launch *launch = context;
+    struct batch *batch = context;
+    struct launch *launch = &batch->launches[run->launch];
     const struct measurement *measured = &launch->measured[run->block];
     struct wt_block_run moved = *run;
     moved.launch = (uint32_t)launch->index;
-    moved.start += launch->begin;
-    moved.end += launch->begin;
-    wt_timeline_add(launch->predicted, &moved);
+    moved.start += batch->begin;
+    moved.end += batch->begin;
+    wt_timeline_add(batch->replay->predicted, &moved);
     launch->start_errors[run->block] = fabs(wt_to_cycles(moved.start) - wt_to_cycles(measured->start));
     if (run->block < launch->first_wave_blocks)
         launch->first_wave_hits += measured->sm == run->sm;
@@ -112,9 +124,9 @@ static void compare(void *context, const struct wt_block_run *run)
 
 static void note_queue_empty(void *context, uint32_t index, wt_time queue_empty, wt_time end)
 {
-    (void)index, (void)end;
-    struct launch *launch = context;
-    launch->predicted->launches[launch->index].queue_empty = queue_empty + launch->begin;
+    (void)end;
+    struct batch *batch = context;
+    batch->replay->predicted->launches[batch->launches[index].index].queue_empty = queue_empty + batch->begin;
 }
 
 static double earliest_start(const struct wt_trace *trace, const struct wt_clocks *clocks)
@@ -131,14 +143,13 @@ static void take_measurements(struct launch *launch, const struct wt_replay *rep
 {
     const struct wt_trace_row *rows = wt_trace_rows_of(replay->trace, launch->index);
     launch->measured = wt_alloc(launch->blocks, sizeof *launch->measured);
-    launch->begin = WT_NEVER;
     for (uint64_t i = 0; i < launch->blocks; i++) {
         double start = wt_clocks_start(replay->clocks, &rows[i]), end = wt_clocks_end(replay->clocks, &rows[i]);
         struct measurement *measured = &launch->measured[rows[i].block];
         measured->start = wt_from_cycles(start - origin);
         measured->duration = wt_from_cycles(end - origin) - measured->start;
         measured->sm = rows[i].sm;
-        launch->begin = measured->start < launch->begin ? measured->start : launch->begin;
+        launch->first_start = measured->start < launch->first_start ? measured->start : launch->first_start;
     }
 }
 
@@ -150,17 +161,27 @@ static void quantiles(double *values, uint64_t count, double *p50, double *p95)
     *p95 = wt_quantile(values, count, 95);
 }
 
-static double span_of(const struct wt_timeline *timeline, size_t launch)
+struct extent {
+    wt_time first_start, last_start, last_end;
+};
+
+static struct extent extent_of(const struct wt_timeline *timeline, size_t launch)
 {
-    wt_time begin = WT_NEVER, end = 0;
+    struct extent extent = {.first_start = WT_NEVER};
     for (size_t i = 0; i < timeline->span_count; i++) {
         const struct wt_block_run *span = &timeline->spans[i];
         if (span->launch != launch)
             continue;
-        begin = span->start < begin ? span->start : begin;
-        end = span->end > end ? span->end : end;
+        extent.first_start = span->start < extent.first_start ? span->start : extent.first_start;
+        extent.last_start = span->start > extent.last_start ? span->start : extent.last_start;
+        extent.last_end = span->end > extent.last_end ? span->end : extent.last_end;
     }
-    return wt_to_cycles(end - begin);
+    return extent;
+}
+
+static double difference(wt_time predicted, wt_time measured)
+{
+    return wt_to_cycles(predicted) - wt_to_cycles(measured);
 }
 
 static double relative(double predicted, double measured)
@@ -168,62 +189,106 @@ static double relative(double predicted, double measured)
     return measured > 0 ? (predicted - measured) / measured : 0;
 }
 
-static void assess(struct launch *launch, struct wt_replay *replay, int occupancy, double unseen)
+static void assess(struct launch *launch, struct wt_replay *replay)
 {
     struct wt_replay_part *part = &replay->launches[launch->index];
     part->blocks = launch->blocks;
-    part->makespan_measured = span_of(replay->measured, launch->index);
-    part->makespan_predicted = span_of(replay->predicted, launch->index);
+    struct extent measured = extent_of(replay->measured, launch->index);
+    struct extent predicted = extent_of(replay->predicted, launch->index);
+    part->makespan_measured = wt_to_cycles(measured.last_end - measured.first_start);
+    part->makespan_predicted = wt_to_cycles(predicted.last_end - predicted.first_start);
+    part->first_start_error = difference(predicted.first_start, measured.first_start);
+    part->last_start_error = difference(predicted.last_start, measured.last_start);
     part->makespan_error = relative(part->makespan_predicted, part->makespan_measured);
-    part->occupancy_blocks = occupancy;
-    part->unseen_cycles = unseen;
+    part->occupancy_blocks = launch->blocks_per_sm;
+    part->unseen_cycles = launch->unseen_cycles;
     part->first_wave_blocks = launch->first_wave_blocks;
     part->first_wave_placement_match = (double)launch->first_wave_hits / (double)launch->first_wave_blocks;
     quantiles(launch->start_errors, launch->blocks, &part->start_error_p50, &part->start_error_p95);
 }
 
-static enum wt_code simulate(struct launch *launch, const struct wt_replay *replay, const struct wt_gpu *gpu,
-                             const struct wt_policy *policy, const struct wt_replay_setup *setup,
-                             const struct wt_shape *shape, struct wt_error *err)
+static enum wt_code fit_launch(struct launch *launch, const struct wt_replay *replay, const struct wt_gpu *gpu,
+                               struct wt_error *err)
 {
-    struct wt_kernel kernel = {.name = launch->trace->name, .grid_blocks = launch->blocks, .shape = *shape,
-                               .cooperative = launch->trace->cooperative, .cost = {measured_duration, launch}};
-    struct wt_observer observer = {.context = launch, .block_done = compare, .launch_ends = note_queue_empty};
-    struct wt_simulation simulation = {.gpu = gpu, .policy = policy, .kernels = &kernel, .kernel_count = 1,
-                                       .seed = setup->seed, .first_group = -1, .first_extra_sm = -1,
-                                       .observers = &observer, .observer_count = 1};
-    wt_first_wave_start(replay->trace, launch->index, gpu, &simulation.first_group, &simulation.first_extra_sm);
-    return wt_simulate(&simulation, err);
-}
-
-static enum wt_code replay_launch(struct wt_replay *replay, size_t index, const struct wt_gpu *gpu,
-                                  const struct wt_policy *policy, const struct wt_replay_setup *setup,
-                                  double origin, double *start_errors, struct wt_error *err)
-{
-    const struct wt_trace_launch *trace = &replay->trace->launches[index];
-    WT_TRY(check_launch(replay->trace, trace, err));
-    struct wt_launch_needs needs = wt_trace_needs(trace);
-    struct wt_shape shape;
+    struct wt_launch_needs needs = wt_trace_needs(launch->trace);
     struct wt_occupancy occupancy;
     struct wt_error inner = {0};
-    if (wt_shape_make(&gpu->limits, &needs, &shape, &inner) != WT_OK ||
+    if (wt_shape_make(&gpu->limits, &needs, &launch->shape, &inner) != WT_OK ||
         wt_occupancy(&gpu->limits, &needs, &occupancy, &inner) != WT_OK)
-        return wt_fail_at(err, replay->trace->path, trace->line, "launch %ld does not fit %s: %s", trace->number,
-                          gpu->name, inner.text);
-    struct launch launch = {.trace = trace, .index = index, .blocks = trace->row_count,
-                            .predicted = replay->predicted, .start_errors = start_errors};
+        return wt_fail_at(err, replay->trace->path, launch->trace->line, "launch %ld does not fit %s: %s",
+                          launch->trace->number, gpu->name, inner.text);
     uint64_t room = (uint64_t)occupancy.blocks_per_sm * (uint64_t)gpu->topology.sm_count;
-    launch.first_wave_blocks = launch.blocks < room ? launch.blocks : room;
-    take_measurements(&launch, replay, origin);
-    double unseen = isnan(setup->unseen_cycles)
-                        ? wt_unseen_time(replay->measured, index, launch.first_wave_blocks, gpu).cycles
-                        : setup->unseen_cycles;
-    struct wt_gpu slower = *gpu;
-    slower.rates.release_cycles = fmax(gpu->rates.release_cycles + unseen, gpu->rates.launch_latency_cycles);
-    enum wt_code code = simulate(&launch, replay, &slower, policy, setup, &shape, err);
-    if (code == WT_OK)
-        assess(&launch, replay, occupancy.blocks_per_sm, unseen);
-    free(launch.measured);
+    launch->blocks_per_sm = occupancy.blocks_per_sm;
+    launch->first_wave_blocks = launch->blocks < room ? launch->blocks : room;
+    return WT_OK;
+}
+
+/* Blocks that replaced no other of their launch: beside other launches fewer may find room at once than fit an SM. */
+static uint64_t started_before_first_end(const struct launch *launch)
+{
+    wt_time first_end = WT_NEVER;
+    for (uint64_t i = 0; i < launch->blocks; i++) {
+        wt_time end = launch->measured[i].start + launch->measured[i].duration;
+        first_end = end < first_end ? end : first_end;
+    }
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < launch->blocks; i++)
+        count += launch->measured[i].start < first_end;
+    return count;
+}
+
+static uint64_t at_once(const struct launch *launch, bool together)
+{
+    uint64_t started = together ? started_before_first_end(launch) : launch->first_wave_blocks;
+    return started < launch->first_wave_blocks ? started : launch->first_wave_blocks;
+}
+
+static enum wt_code prepare(struct launch *launch, const struct wt_replay *replay, const struct wt_gpu *gpu,
+                            const struct wt_replay_setup *setup, double origin, struct wt_error *err)
+{
+    if (launch->blocks == 0)
+        return WT_OK; /* refused by the runtime: it never ran */
+    WT_TRY(check_launch(replay->trace, launch->trace, err));
+    WT_TRY(fit_launch(launch, replay, gpu, err));
+    take_measurements(launch, replay, origin);
+    launch->unseen_cycles = setup->unseen_cycles;
+    if (isnan(setup->unseen_cycles))
+        launch->unseen_cycles = wt_unseen_time(replay->measured, launch->index, at_once(launch, replay->together), gpu).cycles;
+    return WT_OK;
+}
+
+static struct wt_kernel kernel_of(struct launch *launch)
+{
+    return (struct wt_kernel){.name = launch->trace->name,
+                              .grid_blocks = launch->blocks,
+                              .shape = launch->shape,
+                              .cooperative = launch->trace->cooperative,
+                              .priority = launch->trace->priority,
+                              .outlast_cycles = launch->unseen_cycles,
+                              .cost = {measured_duration, launch}};
+}
+
+/* The first launch of a batch tells where the rotation begins; of later ones the policy knows. */
+static enum wt_code simulate(struct batch *batch, const struct wt_gpu *gpu, const struct wt_policy *policy,
+                             const struct wt_replay_setup *setup, const struct wt_front_end *front_end,
+                             struct wt_error *err)
+{
+    struct wt_kernel *kernels = wt_alloc(batch->count, sizeof *kernels);
+    size_t first = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        kernels[i] = kernel_of(&batch->launches[i]);
+        if (batch->launches[first].blocks == 0 || batch->launches[i].first_start < batch->launches[first].first_start)
+            first = i;
+    }
+    batch->begin = batch->launches[first].first_start;
+    struct wt_observer observer = {.context = batch, .block_done = compare, .launch_ends = note_queue_empty};
+    struct wt_simulation simulation = {.gpu = gpu, .policy = policy, .kernels = kernels, .kernel_count = batch->count,
+                                       .seed = setup->seed, .first_group = -1, .first_extra_sm = -1,
+                                       .front_end = front_end, .observers = &observer, .observer_count = 1};
+    wt_first_wave_start(batch->replay->trace, batch->launches[first].index, gpu, &simulation.first_group,
+                        &simulation.first_extra_sm);
+    enum wt_code code = wt_simulate(&simulation, err);
+    free(kernels);
     return code;
 }
 
@@ -257,22 +322,66 @@ static void sum_up(struct wt_replay *replay, double *start_errors)
         hits += part->first_wave_placement_match * (double)part->first_wave_blocks;
     }
     quantiles(start_errors, whole->blocks, &whole->start_error_p50, &whole->start_error_p95);
+    whole->last_start_error = replay->launches[replay->trace->launch_count - 1].last_start_error;
     whole->first_wave_placement_match = hits / (double)whole->first_wave_blocks;
     whole->makespan_measured = wt_to_cycles(wt_timeline_end(replay->measured));
     whole->makespan_predicted = wt_to_cycles(wt_timeline_end(replay->predicted));
     whole->makespan_error = relative(whole->makespan_predicted, whole->makespan_measured);
 }
 
+/* One after another: each on its own, beginning when it really began. */
+static enum wt_code replay_apart(struct batch *all, const struct wt_gpu *gpu, const struct wt_policy *policy,
+                                 const struct wt_replay_setup *setup, struct wt_error *err)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        struct batch one = {all->replay, &all->launches[i], 1, 0};
+        if (one.launches->blocks > 0)
+            WT_TRY(simulate(&one, gpu, policy, setup, NULL, err));
+    }
+    return WT_OK;
+}
+
+/* On the GPU at once: all in one simulation, arriving as the trace tells. */
+static enum wt_code replay_together(struct batch *all, const struct wt_gpu *gpu, const struct wt_policy *policy,
+                                    const struct wt_replay_setup *setup, struct wt_error *err)
+{
+    struct wt_arrivals arrivals;
+    wt_arrivals_find(all->replay->trace, all->replay->measured, gpu, &arrivals);
+    struct wt_front_end front_end = wt_arrivals_front_end(&arrivals);
+    enum wt_code code = simulate(all, gpu, policy, setup, &front_end, err);
+    wt_arrivals_free(&arrivals);
+    return code;
+}
+
+static enum wt_code prepare_all(struct batch *all, const struct wt_gpu *gpu, const struct wt_replay_setup *setup,
+                                double *start_errors, struct wt_error *err)
+{
+    const struct wt_trace *trace = all->replay->trace;
+    double origin = earliest_start(trace, all->replay->clocks);
+    for (size_t i = 0; i < all->count; i++) {
+        struct launch *launch = &all->launches[i];
+        *launch = (struct launch){.trace = &trace->launches[i], .index = i, .blocks = trace->launches[i].row_count,
+                                  .start_errors = start_errors, .first_start = WT_NEVER};
+        WT_TRY(prepare(launch, all->replay, gpu, setup, origin, err));
+        start_errors += launch->blocks;
+    }
+    return WT_OK;
+}
+
 static enum wt_code replay_launches(struct wt_replay *replay, const struct wt_gpu *gpu, const struct wt_policy *policy,
                                     const struct wt_replay_setup *setup, double *start_errors, struct wt_error *err)
 {
-    size_t done = 0;
-    double origin = earliest_start(replay->trace, replay->clocks);
-    for (size_t i = 0; i < replay->trace->launch_count; i++) {
-        WT_TRY(replay_launch(replay, i, gpu, policy, setup, origin, start_errors + done, err));
-        done += replay->trace->launches[i].row_count;
+    struct batch all = {replay, wt_alloc(replay->trace->launch_count, sizeof *all.launches), replay->trace->launch_count, 0};
+    enum wt_code code = prepare_all(&all, gpu, setup, start_errors, err);
+    if (code == WT_OK)
+        code = (replay->together ? replay_together : replay_apart)(&all, gpu, policy, setup, err);
+    for (size_t i = 0; i < all.count; i++) {
+        if (code == WT_OK && all.launches[i].blocks > 0)
+            assess(&all.launches[i], replay);
+        free(all.launches[i].measured);
     }
-    return WT_OK;
+    free(all.launches);
+    return code;
 }
 
 static enum wt_code replay_all(struct wt_replay *replay, const struct wt_gpu *gpu, const struct wt_replay_setup *setup,
@@ -284,6 +393,7 @@ static enum wt_code replay_all(struct wt_replay *replay, const struct wt_gpu *gp
     WT_TRY(wt_clocks_fit(replay->trace, &replay->clocks, err));
     WT_TRY(wt_timeline_from_trace(replay->trace, replay->clocks, &replay->measured, err));
     describe_prediction(replay, gpu);
+    replay->together = wt_trace_kinds(replay->trace) & WT_TRACE_CONCURRENT;
     replay->launches = wt_alloc(replay->trace->launch_count, sizeof *replay->launches);
     double *start_errors = wt_alloc(replay->trace->row_count, sizeof *start_errors);
     enum wt_code code = replay_launches(replay, gpu, policy, setup, start_errors, err);
@@ -342,6 +452,8 @@ static void part_json(struct wt_json *json, const struct wt_replay_part *part)
     wt_json_number(json, "makespan_error", part->makespan_error, 6);
     wt_json_number(json, "start_error_p50", part->start_error_p50, 6);
     wt_json_number(json, "start_error_p95", part->start_error_p95, 6);
+    wt_json_number(json, "first_start_error", part->first_start_error, 8);
+    wt_json_number(json, "last_start_error", part->last_start_error, 8);
     wt_json_int(json, "first_wave_blocks", (int64_t)part->first_wave_blocks);
     wt_json_number(json, "first_wave_placement_match", part->first_wave_placement_match, 6);
     wt_json_int(json, "occupancy_blocks", part->occupancy_blocks);

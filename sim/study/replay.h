@@ -3,6 +3,7 @@
 #ifndef WT_STUDY_REPLAY_H
 #define WT_STUDY_REPLAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,9 @@ struct wt_replay_part {
     double makespan_measured, makespan_predicted;
     double makespan_error; /* (predicted - measured) / measured */
     double start_error_p50, start_error_p95; /* of |predicted - measured| over blocks, by nearest rank */
+    /* Predicted minus measured, on the file's axis, so that of several launches they tell how long each waited; of the
+     * whole file: its first and last launch's. */
+    double first_start_error, last_start_error;
     uint64_t first_wave_blocks;
     double first_wave_placement_match; /* fraction of them on the very SM */
     int occupancy_blocks; /* blocks per SM; of the whole file: the first launch's */
@@ -29,6 +33,7 @@ struct wt_replay_part {
 struct wt_replay {
     struct wt_trace *trace;
     struct wt_clocks *clocks;
+    bool together; /* launches were on the GPU at once, and are simulated together */
     struct wt_timeline *measured, *predicted; /* launches by the trace's index; same time axis */
     struct wt_replay_part whole;
     struct wt_replay_part *launches; /* trace->launch_count of them */
@@ -41,8 +46,9 @@ struct wt_replay_setup {
     double unseen_cycles; /* what a block stays beyond its clock reads; NaN: as each launch itself tells (unseen.h) */
 };
 
-/* Refuses by name what it would simulate wrongly: concurrent, clustered, cooperative and persistent launches. Each of
- * several launches is replayed on its own, beginning when it really began. On failure *out is NULL. */
+/* Refuses by name what it would simulate wrongly: clustered and persistent launches. Launches that were on the GPU at
+ * once are simulated together (study/arrivals.h says when each arrives); of others each is replayed on its own,
+ * beginning when it really began. On failure *out is NULL. */
 enum wt_code wt_replay_trace(const char *path, const struct wt_replay_setup *setup, struct wt_replay **out,
                              struct wt_error *err);
 

@@ -1,0 +1,41 @@
+/* When the launches of a trace reached the grid scheduler, and a front end that lets them arrive so in a replay.
+ *
+ * A trace shows when a kernel's first block started, not when the kernel arrived: it may have waited. Which it was is
+ * read off the measured starts and ends:
+ * - after an earlier kernel of its own stream: when that one is done, plus the measured gap;
+ * - more urgent than a kernel being dispatched: after that one's last start before its own first;
+ * - otherwise, where another kernel's last block had started or a block had ended just before: it waited, and the host
+ *   launched it right after the kernel that started before it;
+ * - otherwise it found room at once and arrived then. */
+#ifndef WT_STUDY_ARRIVALS_H
+#define WT_STUDY_ARRIVALS_H
+
+#include <stddef.h>
+
+#include "dispatch/front_end.h"
+#include "gpu/gpu.h"
+#include "observe/timeline.h"
+#include "trace/trace.h"
+
+struct wt_arrival {
+    wt_time at;    /* counted from the first arrival; `after` not yet considered */
+    wt_time gap;   /* with `after`: from that one's end */
+    int after;     /* launch of the same stream that must be done before; -1: none */
+    bool ready;    /* that one is done */
+    bool taken;
+};
+
+struct wt_arrivals {
+    struct wt_arrival *list; /* by launch; owned */
+    size_t count;
+};
+
+/* `measured` is the trace's timeline. Launches without blocks are never taken. */
+void wt_arrivals_find(const struct wt_trace *trace, const struct wt_timeline *measured, const struct wt_gpu *gpu,
+                      struct wt_arrivals *out);
+void wt_arrivals_free(struct wt_arrivals *arrivals);
+
+/* Lets each launch arrive in its turn, once. `arrivals` must outlive what is returned. */
+struct wt_front_end wt_arrivals_front_end(struct wt_arrivals *arrivals);
+
+#endif
