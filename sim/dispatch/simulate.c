@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "dispatch/clusters.h"
 #include "dispatch/endqueue.h"
 #include "dispatch/ports.h"
 #include "dispatch/room.h"
+#include "sm/occupancy.h"
 
 /* A block that is running or whose report is under way. */
 struct resident {
@@ -25,6 +27,7 @@ struct launcher {
     wt_time report_latency; /* over to known */
     uint16_t partner;       /* the TPC's other SM, or the SM itself */
     uint16_t gpc;
+    int32_t clustered;      /* resident blocks of clusters */
     int32_t credit;         /* blocks of the head that surely fit, as far as known; kept while `counted` */
 };
 
@@ -38,6 +41,7 @@ struct grid {
     uint64_t unreported; /* blocks that have started and are not known to be over */
     wt_time interval, lag, shortest;
     int64_t outlast;
+    bool by_tpc; /* an SM takes several blocks of the clusters, which then go to whole TPCs */
     wt_time first_start, last_start, last_end;
 };
 
@@ -55,6 +59,9 @@ struct engine {
     struct wt_endqueue ends;
     struct wt_room room;        /* for the head */
     struct wt_visit visit;
+    struct wt_clusters clusters;
+    int *cluster_room;          /* by SM; of the head, when it has clusters */
+    struct wt_sm *spare;        /* an SM that stays empty */
     struct grid *grids;         /* limits.resident_grids of them */
     struct grid *free_grids;
     struct grid *head;          /* of the queue: whose blocks are being handed out; NULL: none waits */
@@ -170,10 +177,17 @@ static void end_block(struct engine *e)
     wt_ports_push(&e->ports, launcher->gpc, (struct wt_report){over + latency, running.id});
 }
 
+static inline bool has_clusters(const struct grid *grid)
+{
+    return grid->kernel->cluster > 1;
+}
+
 /* Whether the SM would admit another block of the head now. */
 static inline bool has_room(const struct engine *e, int sm)
 {
     struct wt_refusal why;
+    if (has_clusters(e->head) && e->launchers[sm].clustered >= WT_MOST_CLUSTER_BLOCKS)
+        return false;
     if (e->counted)
         return e->launchers[sm].credit > 0;
     return !wt_sm_refusal(e->sms[sm], &e->head->kernel->shape, &why);
@@ -207,6 +221,7 @@ static void take_report(struct engine *e)
     struct grid *grid = e->residents[id].grid;
     wt_sm_release(e->sms[sm], (int)(id % WT_MAX_SLOTS));
     e->launchers[sm].credit++;
+    e->launchers[sm].clustered -= has_clusters(grid);
     e->unreported--;
     if (--grid->unreported == 0 && grid->remaining == 0)
         finish_grid(e, grid);
@@ -270,6 +285,7 @@ static void take_arrival(struct engine *e)
         .lag = wt_from_cycles(wt_curve_at(&rates->tpc_lag_cycles, kernel->shape.warps)),
         .shortest = wt_from_cycles(interval + rates->drain_cycles),
         .outlast = (int64_t)(kernel->outlast_cycles * WT_CYCLE),
+        .by_tpc = kernel->cluster > 1 && wt_sm_room(e->spare, &kernel->shape) > 1,
         .first_start = WT_NEVER,
     };
     e->next_arrival = e->front_end.next(e->front_end.context);
@@ -352,18 +368,47 @@ static void offer(struct engine *e, int sm)
     assert(slot >= 0);
     start_block(e, sm, slot);
     e->launchers[sm].credit--;
+    e->launchers[sm].clustered += has_clusters(e->head);
     if (!has_room(e, sm))
         wt_room_close(&e->room, sm);
 }
 
-static void make_visit(struct engine *e)
+static int room_for_clusters(const struct engine *e, int sm)
 {
-    e->policy->visit(e->policy_state, &e->room, e->head->remaining, &e->visit);
+    if (!wt_room_is_open(&e->room, sm))
+        return 0;
+    int room = e->counted ? e->launchers[sm].credit : wt_sm_room(e->sms[sm], &e->head->kernel->shape);
+    int allowed = WT_MOST_CLUSTER_BLOCKS - e->launchers[sm].clustered;
+    return room < allowed ? room : allowed;
+}
+
+static void visit_clusters(struct engine *e)
+{
+    for (int sm = 0; sm < e->sm_count; sm++)
+        e->cluster_room[sm] = room_for_clusters(e, sm);
+    for (int sm = 0; e->head->by_tpc && sm < e->sm_count; sm++) {
+        int partner = e->launchers[sm].partner;
+        if (e->cluster_room[partner] < e->cluster_room[sm])
+            e->cluster_room[sm] = e->cluster_room[partner];
+    }
+    wt_clusters_visit(&e->clusters, e->cluster_room, e->head->kernel->cluster, e->head->remaining, &e->visit);
+}
+
+/* False: the SMs with room take no cluster. */
+static bool make_visit(struct engine *e)
+{
+    if (has_clusters(e->head))
+        visit_clusters(e);
+    else
+        e->policy->visit(e->policy_state, &e->room, e->head->remaining, &e->visit);
+    if (e->visit.count == 0)
+        return false;
     for (int i = 0; i < e->visit.count; i++)
         offer(e, e->visit.sms[i]);
     e->now += e->visit_time;
     if (e->head->remaining == 0)
         leave_queue(e);
+    return true;
 }
 
 /* ---- Deadlock ---- */
@@ -418,10 +463,8 @@ static enum wt_code run(struct engine *e, struct wt_error *err)
     e->next_arrival = e->front_end.next(e->front_end.context);
     do {
         catch_up(e);
-        while (e->head && e->room.open_groups) {
-            make_visit(e);
+        while (e->head && e->room.open_groups && make_visit(e))
             catch_up(e);
-        }
     } while (wait(e));
     return e->grid_count ? stall(e, err) : WT_OK;
 }
@@ -500,6 +543,9 @@ static void set_up(struct engine *e)
     e->residents = wt_alloc((size_t)e->sm_count * WT_MAX_SLOTS, sizeof *e->residents);
     wt_endqueue_init(&e->ends, (size_t)e->sm_count * (size_t)gpu->limits.blocks_per_sm);
     wt_room_init(&e->room, &gpu->topology, e->sms);
+    e->cluster_room = wt_alloc((size_t)e->sm_count, sizeof *e->cluster_room);
+    e->spare = wt_sm_new(&gpu->limits);
+    wt_clusters_init(&e->clusters, &gpu->topology, e->simulation->first_group, e->simulation->first_extra_sm);
     set_up_launchers(e);
     set_up_ports(e);
     set_up_grids(e);
@@ -520,6 +566,20 @@ static void tear_down(struct engine *e)
     free(e->launchers);
     free(e->residents);
     free(e->grids);
+    free(e->cluster_room);
+    wt_sm_free(e->spare);
+}
+
+static enum wt_code refuse_cluster(const struct wt_gpu *gpu, const struct wt_kernel *kernel, struct wt_error *err)
+{
+    int most = 1;
+    for (int g = 0; g < gpu->topology.group_count; g++)
+        if (wt_clusters_most(&gpu->topology, g) > most)
+            most = wt_clusters_most(&gpu->topology, g);
+    if (kernel->cluster > most)
+        return wt_fail(err, WT_BAD_INPUT, "kernel '%s': a cluster of %d blocks fits no group of SMs of %s: the largest takes "
+                       "%d", kernel->name, kernel->cluster, gpu->name, most);
+    return WT_OK;
 }
 
 /* On the empty SMs of the beginning. */
@@ -528,6 +588,7 @@ static enum wt_code refuse_misfits(const struct engine *e, struct wt_error *err)
     const struct wt_limits *limits = &e->simulation->gpu->limits;
     for (size_t k = 0; k < e->simulation->kernel_count; k++) {
         const struct wt_kernel *kernel = &e->simulation->kernels[k];
+        WT_TRY(refuse_cluster(e->simulation->gpu, kernel, err));
         struct wt_refusal why = {.resource = WT_RES_SHARED_MEMORY, .wanted = kernel->shape.shared_bytes,
                                  .available = limits->shared_bytes_per_sm};
         if (why.wanted > why.available || wt_sm_refusal(e->sms[0], &kernel->shape, &why))

@@ -56,6 +56,7 @@ struct wt_kernel {
     uint64_t grid_blocks; /* >= 1 */
     struct wt_shape shape;
     struct wt_cost cost; /* not used with a wt_sharing */
+    int cluster;         /* blocks of a thread block cluster, of which grid_blocks is a multiple; 0 and 1: none */
     bool cooperative;    /* the whole grid must have room at once */
     int priority;        /* as in CUDA: the lower, the more urgent */
     double outlast_cycles; /* its blocks stay on the SM so much longer than their ends say; may be negative */

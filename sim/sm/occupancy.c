@@ -2,11 +2,6 @@
 
 #include "sm/shape.h"
 
-enum {
-    MOST_CLUSTER_BLOCKS = 8, /* per SM */
-    MOST_IN_EXTRA_GROUP = 2  /* blocks of a cluster */
-};
-
 static int least(int a, int b)
 {
     return a < b ? a : b;
@@ -153,10 +148,10 @@ enum wt_code wt_occupancy_idealised(const struct wt_limits *limits, const struct
 
 int wt_active_clusters(const struct wt_topology *topology, int size, int blocks_per_sm, int *usable_sms)
 {
-    int blocks = least(blocks_per_sm, MOST_CLUSTER_BLOCKS), clusters = 0, sms = 0;
+    int blocks = least(blocks_per_sm, WT_MOST_CLUSTER_BLOCKS), clusters = 0, sms = 0;
     for (int g = 0; g < topology->group_count; g++) {
         int group_sms = topology->groups[g].sm_count;
-        if (group_sms < size || (g == topology->extra_group && size > MOST_IN_EXTRA_GROUP))
+        if (group_sms < size || (g == topology->extra_group && size > WT_EXTRA_GROUP_CLUSTER))
             continue;
         clusters += blocks * group_sms / size;
         sms += group_sms;

@@ -45,6 +45,12 @@ int wt_warps_per_sm(const struct wt_limits *limits);
 /* Registers per thread a launch may state, at most. */
 int wt_most_registers(const struct wt_limits *limits);
 
+/* Measured on the H200; see wt_active_clusters. */
+enum {
+    WT_MOST_CLUSTER_BLOCKS = 8, /* of clusters on an SM */
+    WT_EXTRA_GROUP_CLUSTER = 2  /* blocks of a cluster in the extra group */
+};
+
 /* Clusters of `size` blocks (>= 2) that can be on the GPU at once, when one SM holds `blocks_per_sm` of their
  * blocks: the sum over groups of at least `size` SMs of blocks per SM * SMs / size, rounded down. Measured on
  * the H200: the extra group takes none larger than 2, and an SM no more than 8 blocks of clusters (seen with

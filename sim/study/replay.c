@@ -46,7 +46,7 @@ struct batch {
 
 static enum wt_code refuse_kinds(const struct wt_trace *trace, struct wt_error *err)
 {
-    const char *special = wt_trace_special_kind(trace, WT_TRACE_COOPERATIVE | WT_TRACE_CONCURRENT);
+    const char *special = wt_trace_special_kind(trace, WT_TRACE_COOPERATIVE | WT_TRACE_CONCURRENT | WT_TRACE_CLUSTERED);
     if (!special)
         return WT_OK;
     return wt_fail_at(err, trace->path, 0,
@@ -207,6 +207,21 @@ static void assess(struct launch *launch, struct wt_replay *replay)
     quantiles(launch->start_errors, launch->blocks, &part->start_error_p50, &part->start_error_p95);
 }
 
+static int cluster_of(const struct wt_trace_launch *launch)
+{
+    return launch->cluster[0] * launch->cluster[1] * launch->cluster[2];
+}
+
+/* Blocks that can be on the GPU at once. */
+static uint64_t room_on(const struct wt_gpu *gpu, int cluster, struct wt_occupancy *occupancy)
+{
+    if (cluster < 2)
+        return (uint64_t)occupancy->blocks_per_sm * (uint64_t)gpu->topology.sm_count;
+    if (occupancy->blocks_per_sm > WT_MOST_CLUSTER_BLOCKS)
+        occupancy->blocks_per_sm = WT_MOST_CLUSTER_BLOCKS;
+    return (uint64_t)(wt_active_clusters(&gpu->topology, cluster, occupancy->blocks_per_sm, NULL) * cluster);
+}
+
 static enum wt_code fit_launch(struct launch *launch, const struct wt_replay *replay, const struct wt_gpu *gpu,
                                struct wt_error *err)
 {
@@ -217,7 +232,7 @@ static enum wt_code fit_launch(struct launch *launch, const struct wt_replay *re
         wt_occupancy(&gpu->limits, &needs, &occupancy, &inner) != WT_OK)
         return wt_fail_at(err, replay->trace->path, launch->trace->line, "launch %ld does not fit %s: %s",
                           launch->trace->number, gpu->name, inner.text);
-    uint64_t room = (uint64_t)occupancy.blocks_per_sm * (uint64_t)gpu->topology.sm_count;
+    uint64_t room = room_on(gpu, cluster_of(launch->trace), &occupancy);
     launch->blocks_per_sm = occupancy.blocks_per_sm;
     launch->first_wave_blocks = launch->blocks < room ? launch->blocks : room;
     return WT_OK;
@@ -252,7 +267,9 @@ static enum wt_code prepare(struct launch *launch, const struct wt_replay *repla
     WT_TRY(fit_launch(launch, replay, gpu, err));
     take_measurements(launch, replay, origin);
     launch->unseen_cycles = setup->unseen_cycles;
-    if (isnan(setup->unseen_cycles))
+    if (isnan(setup->unseen_cycles) && cluster_of(launch->trace) > 1)
+        launch->unseen_cycles = 0; /* not told: a freed slot also waits for those of other SMs */
+    else if (isnan(setup->unseen_cycles))
         launch->unseen_cycles = wt_unseen_time(replay->measured, launch->index, at_once(launch, replay->together), gpu).cycles;
     return WT_OK;
 }
@@ -262,6 +279,7 @@ static struct wt_kernel kernel_of(struct launch *launch)
     return (struct wt_kernel){.name = launch->trace->name,
                               .grid_blocks = launch->blocks,
                               .shape = launch->shape,
+                              .cluster = cluster_of(launch->trace),
                               .cooperative = launch->trace->cooperative,
                               .priority = launch->trace->priority,
                               .outlast_cycles = launch->unseen_cycles,
