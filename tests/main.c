@@ -11,7 +11,7 @@ static Suite *(*const suites[])(void) = {
     dispatch_suite,
     first_wave_suite,
     policies_suite,
-    replay_suite,
+    replay_suite, together_suite, clusters_suite,
     validate_suite,
     invariants_suite,
     cli_suite,

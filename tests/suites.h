@@ -16,6 +16,8 @@ Suite *dispatch_suite(void);
 Suite *first_wave_suite(void);
 Suite *policies_suite(void);
 Suite *replay_suite(void);
+Suite *together_suite(void);
+Suite *clusters_suite(void);
 Suite *validate_suite(void);
 Suite *invariants_suite(void);
 Suite *timeline_suite(void);
