@@ -267,8 +267,7 @@ START_TEST(kinds_not_modelled_are_refused_by_name)
         const char *name, *kind;
     } cases[] = {{"conc_A.r0", "concurrent launches"},          {"prio_lo.r0", "concurrent launches"},
                  {"small_A.r0", "concurrent launches"},         {"mechanisms/many_0.r0", "concurrent launches"},
-                 {"cluster2_ds200k.r0", "thread block clusters"}, {"cluster8_ds100k.r0", "thread block clusters"},
-                 {"persist_g264.r0", "persistent launches"}};
+                 {"cluster2_ds200k.r0", "thread block clusters"}, {"cluster8_ds100k.r0", "thread block clusters"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *path = shipped(cases[i].name);
         char *message = wt_format(": has %s, which are not modelled yet; give a trace of ordinary launches one after another",

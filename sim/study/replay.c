@@ -10,6 +10,7 @@
 #include "dispatch/simulate.h"
 #include "observe/measured.h"
 #include "sm/occupancy.h"
+#include "study/replay_tasks.h"
 #include "study/unseen.h"
 #include "trace/topology.h"
 
@@ -35,7 +36,7 @@ struct launch {
 
 static enum wt_code refuse_kinds(const struct wt_trace *trace, struct wt_error *err)
 {
-    const char *special = wt_trace_special_kind(trace, WT_TRACE_COOPERATIVE);
+    const char *special = wt_trace_special_kind(trace, WT_TRACE_COOPERATIVE | WT_TRACE_PERSISTENT);
     if (!special)
         return WT_OK;
     return wt_fail_at(err, trace->path, 0,
@@ -51,7 +52,7 @@ static enum wt_code check_launch(const struct wt_trace *trace, const struct wt_t
                           "launch %ld: the threads of a block and their registers are not stated; add block=X,Y,Z and "
                           "regs=N to a '# launch %ld:' line", launch->number, launch->number);
     uint64_t blocks = wt_trace_grid_blocks(launch);
-    if (launch->row_count != blocks)
+    if (launch->tasks == 0 && launch->row_count != blocks)
         return wt_fail_at(err, trace->path, launch->line,
                           "launch %ld: %zu of the grid's %llu blocks have a row; capture again with a larger buffer",
                           launch->number, launch->row_count, (unsigned long long)blocks);
@@ -210,6 +211,11 @@ static enum wt_code replay_launch(struct wt_replay *replay, size_t index, const 
         wt_occupancy(&gpu->limits, &needs, &occupancy, &inner) != WT_OK)
         return wt_fail_at(err, replay->trace->path, trace->line, "launch %ld does not fit %s: %s", trace->number,
                           gpu->name, inner.text);
+    if (trace->tasks > 0) {
+        struct wt_task_replay what = {replay, index, gpu, policy, setup, &shape, origin};
+        replay->launches[index].occupancy_blocks = occupancy.blocks_per_sm;
+        return wt_replay_tasks(&what, &replay->launches[index], start_errors, err);
+    }
     struct launch launch = {.trace = trace, .index = index, .blocks = trace->row_count,
                             .predicted = replay->predicted, .start_errors = start_errors};
     uint64_t room = (uint64_t)occupancy.blocks_per_sm * (uint64_t)gpu->topology.sm_count;
@@ -249,14 +255,17 @@ static void sum_up(struct wt_replay *replay, double *start_errors)
     if (replay->trace->launch_count == 1)
         return;
     double hits = 0;
-    whole->blocks = whole->first_wave_blocks = 0;
+    uint64_t starts = 0;
+    whole->blocks = whole->tasks = whole->first_wave_blocks = 0;
     for (size_t i = 0; i < replay->trace->launch_count; i++) {
         const struct wt_replay_part *part = &replay->launches[i];
         whole->blocks += part->blocks;
+        whole->tasks += part->tasks;
+        starts += replay->trace->launches[i].row_count;
         whole->first_wave_blocks += part->first_wave_blocks;
         hits += part->first_wave_placement_match * (double)part->first_wave_blocks;
     }
-    quantiles(start_errors, whole->blocks, &whole->start_error_p50, &whole->start_error_p95);
+    quantiles(start_errors, starts, &whole->start_error_p50, &whole->start_error_p95);
     whole->first_wave_placement_match = hits / (double)whole->first_wave_blocks;
     whole->makespan_measured = wt_to_cycles(wt_timeline_end(replay->measured));
     whole->makespan_predicted = wt_to_cycles(wt_timeline_end(replay->predicted));
@@ -337,6 +346,12 @@ void wt_replay_free(struct wt_replay *replay)
 static void part_json(struct wt_json *json, const struct wt_replay_part *part)
 {
     wt_json_int(json, "blocks", (int64_t)part->blocks);
+    if (part->tasks > 0) {
+        wt_json_int(json, "tasks", (int64_t)part->tasks);
+        wt_json_number(json, "tasks_per_block_measured", part->tasks_per_block_measured, 6);
+        wt_json_number(json, "tasks_per_block_predicted", part->tasks_per_block_predicted, 6);
+        wt_json_number(json, "tasks_per_block_error_p50", part->tasks_per_block_error_p50, 6);
+    }
     wt_json_number(json, "makespan_measured", part->makespan_measured, 12);
     wt_json_number(json, "makespan_predicted", part->makespan_predicted, 12);
     wt_json_number(json, "makespan_error", part->makespan_error, 6);
