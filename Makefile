@@ -52,6 +52,8 @@ HAVE_SDL := $(shell pkg-config --exists sdl2 SDL2_ttf 2>/dev/null && echo yes)
 SDL_CFLAGS := $(shell pkg-config --cflags sdl2 SDL2_ttf 2>/dev/null)
 SDL_LIBS := $(shell pkg-config --libs sdl2 SDL2_ttf 2>/dev/null)
 VIEW := $(if $(HAVE_SDL),$(B)/wavetail-view)
+# Its parts without SDL, which the tests ask directly.
+VIEW_MODEL_OBJ := $(patsubst %,$(B)/tools/view/%.o,density run smstate scenario playback keys)
 
 .DEFAULT_GOAL := all
 .PHONY: all view help setup check check-opt bench demo calibrate-h200 gpu fuzz install clean FORCE
@@ -86,7 +88,7 @@ $(B)/wavetail-view: $(VIEW_OBJ) $(LIB)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(SDL_LIBS) $(PKG_LIBS)
 
-$(B)/wavetail-check: $(TEST_OBJ) $(LIB)
+$(B)/wavetail-check: $(TEST_OBJ) $(VIEW_MODEL_OBJ) $(LIB)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(CHECK_LIBS) $(PKG_LIBS)
 
@@ -94,7 +96,7 @@ $(B)/bench-%: $(B)/tests/bench/%.o $(LIB)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(PKG_LIBS)
 
-$(B)/tests/%.o: EXTRA = $(PATHS) $(CUDA_TEST_FLAGS) -Itests
+$(B)/tests/%.o: EXTRA = $(PATHS) $(CUDA_TEST_FLAGS) -Itests -Itools/view
 $(B)/sim/gpu/%.o: EXTRA = $(PATHS)
 $(B)/tools/view/%.o: EXTRA = $(SDL_CFLAGS) -Itools/view
 $(B)/%.o: %.c Makefile
@@ -111,8 +113,8 @@ $(B)/prefix: FORCE
 # The parts of gpu_ref that are plain C++ are tested where there is a C++ compiler.
 HAVE_CXX := $(if $(shell command -v $(CXX) 2>/dev/null),$(B)/capture-host)
 
-check: $(WAVETAIL) $(B)/wavetail-check $(HAVE_CXX) ## run every test (SUITE=name for one suite)
-	$(Q)LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 WAVETAIL=$(CURDIR)/$(WAVETAIL) $(if $(HAVE_CXX),CAPTURE_HOST=$(CURDIR)/$(HAVE_CXX)) $(if $(SUITE),CK_RUN_SUITE=$(SUITE)) $(B)/wavetail-check
+check: $(WAVETAIL) $(VIEW) $(B)/wavetail-check $(HAVE_CXX) ## run every test (SUITE=name for one suite)
+	$(Q)LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 WAVETAIL=$(CURDIR)/$(WAVETAIL) $(if $(VIEW),WAVETAIL_VIEW=$(CURDIR)/$(VIEW)) $(if $(HAVE_CXX),CAPTURE_HOST=$(CURDIR)/$(HAVE_CXX)) $(if $(SUITE),CK_RUN_SUITE=$(SUITE)) $(B)/wavetail-check
 
 check-opt: ## check that -O0 and -O3 give the same bytes
 	$(Q)$(MAKE) --no-print-directory CONF=debug build/debug/wavetail

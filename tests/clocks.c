@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/lines.h"
 #include "core/mem.h"
 #include "core/random.h"
 #include "suites.h"
 #include "trace/clocks.h"
 #include "trace/domains.h"
-#include "trace/lines.h"
 
 enum { DOMAINS = 8, SMS = 128 };
 

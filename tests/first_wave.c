@@ -110,6 +110,7 @@ START_TEST(every_first_wave_block_is_on_the_very_sm)
 {
     check_all("*.zst", 90);
     check_all("mechanisms/partial_*.zst", 20);
+    check_all("cooperative/*.zst", 14);
 }
 END_TEST
 

@@ -33,6 +33,8 @@ static Suite *(*const suites[])(void) = {
     calibrate_suite,
     waiting_suite,
     persistent_suite,
+    view_model_suite,
+    view_suite,
 };
 
 int main(void)

@@ -8,6 +8,8 @@
 
 #include "core/mem.h"
 #include "gpu/gpu.h"
+#include "study/replay.h"
+#include "trace/trace.h"
 
 #define IDEAL "block = 256; dynamic_shared = 120000; " /* one block to an SM */
 #define LIST(...) "duration = { distribution = \"list\"; cycles = [" __VA_ARGS__ "]; }; "
@@ -167,6 +169,70 @@ START_TEST(makespans_are_those_measured)
 }
 END_TEST
 
+/* ---- The hardware's ---- */
+
+static char *captured(const char *name)
+{
+    return wt_format("%s/traces/h200/%s.csv.zst", WT_SOURCE_ROOT, name);
+}
+
+/* Chains of 200 additions per block, by 1,056 blocks at once: tasks of no length. The service time was taken from 528 and
+ * 4,224 blocks. */
+START_TEST(a_counter_under_load_is_as_fast_as_measured)
+{
+    char *path = captured("persistent/counter_g1056.r0");
+    struct wt_trace *trace;
+    ck_assert_int_eq(wt_trace_read(path, &trace, NULL), WT_OK);
+    int64_t first = INT64_MAX, last = 0;
+    for (size_t i = 0; i < trace->row_count; i++) {
+        first = trace->rows[i].time_start_ns < first ? trace->rows[i].time_start_ns : first;
+        last = trace->rows[i].time_end_ns > last ? trace->rows[i].time_end_ns : last;
+    }
+    struct ran r = ran_well("h200", "{ grid = 1056; block = 32; duration = { distribution = \"constant\"; cycles = 1.0; }; "
+                                    "persistent = { tasks = 211200; overhead = 0; }; }");
+    ck_assert_double_eq_tol(r.makespan / ((double)(last - first) * 1.98), 1, 0.005);
+    ran_clear(&r);
+    wt_trace_free(trace);
+    free(path);
+}
+END_TEST
+
+/* Makespan within `error`; the median of tasks per block within 5 %. Full SMs (1,056 blocks of 256 threads) are lognormal
+ * ones, whose waiting warps starve each other less than those that all wait equally long. */
+static const struct {
+    const char *trace;
+    double error;
+} replays[] = {{"persist_g132.r0", 0.01},
+               {"persist_g264.r0", 0.01},
+               {"persist_g1056.r0", 0.01},
+               {"persistent/persist_w0_g132.r1", 0.01},
+               {"persistent/persist_w500_g264.r0", 0.01},
+               {"persistent/persist_w2000_g528.r0", 0.01},
+               {"persistent/persist_ln2000_g264.r0", 0.01},
+               {"persistent/persist_ln2000_g264.r1", 0.01},
+               {"persistent/persist_b32_ln8000_g528.r0", 0.01},
+               {"persistent/persist_b32_ln2000_g4224.r0", 0.01},
+               /* the counter alone decides, and the stores of the trace slow it down */
+               {"persistent/persist_w0_g1056.r0", 0.07}};
+
+START_TEST(replays_end_when_the_hardware_did)
+{
+    struct wt_replay_setup setup = {.seed = 1, .unseen_cycles = NAN};
+    char *path = captured(replays[_i].trace);
+    struct wt_replay *replay;
+    struct wt_error err = {0};
+    ck_assert_msg(wt_replay_trace(path, &setup, &replay, &err) == WT_OK, "%s", err.text);
+    const struct wt_replay_part *part = &replay->whole;
+    ck_assert_uint_eq(part->tasks, replay->trace->row_count);
+    ck_assert_uint_eq(replay->predicted->span_count, replay->trace->row_count);
+    ck_assert_msg(fabs(part->makespan_error) <= replays[_i].error, "%s: %.2f %%", replays[_i].trace, 100 * part->makespan_error);
+    ck_assert_double_eq_tol(part->tasks_per_block_predicted / part->tasks_per_block_measured, 1, 0.05);
+    ck_assert_double_eq(part->first_wave_placement_match, 1);
+    wt_replay_free(replay);
+    free(path);
+}
+END_TEST
+
 Suite *persistent_suite(void)
 {
     Suite *suite = suite_create("persistent");
@@ -178,6 +244,8 @@ Suite *persistent_suite(void)
     tcase_add_loop_test(tcase, every_task_runs_once_inside_its_block, 0, 3);
     tcase_add_test(tcase, a_busy_counter_sets_the_pace);
     tcase_add_test(tcase, makespans_are_those_measured);
+    tcase_add_test(tcase, a_counter_under_load_is_as_fast_as_measured);
+    tcase_add_loop_test(tcase, replays_end_when_the_hardware_did, 0, (int)(sizeof replays / sizeof *replays));
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -261,22 +261,6 @@ static void assert_refused(const char *path, const struct wt_replay_setup *setup
     free(expected);
 }
 
-START_TEST(kinds_not_modelled_are_refused_by_name)
-{
-    static const struct {
-        const char *name, *kind;
-    } cases[] = {{"persist_g264.r0", "persistent launches"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *path = shipped(cases[i].name);
-        char *message = wt_format(": has %s, which are not modelled yet; give a trace of ordinary launches one after another",
-                                  cases[i].kind);
-        assert_refused(path, &as_captured, message);
-        free(message);
-        free(path);
-    }
-}
-END_TEST
-
 /* A copy of partial_8 (8 blocks; its launch is described on line 7) with one thing altered. */
 struct altered {
     char folder[32];
@@ -502,7 +486,6 @@ Suite *replay_suite(void)
     tcase_add_test(tcase, launches_one_after_another_are_replayed_each);
     tcase_add_test(tcase, unseen_cycles_are_added_to_every_release);
     tcase_add_test(tcase, another_policy_is_simulated_when_asked_for);
-    tcase_add_test(tcase, kinds_not_modelled_are_refused_by_name);
     tcase_add_test(tcase, a_trace_without_block_size_is_refused);
     tcase_add_test(tcase, a_trace_without_registers_is_refused);
     tcase_add_test(tcase, an_incomplete_capture_is_refused);

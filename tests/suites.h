@@ -36,5 +36,7 @@ Suite *topology_suite(void);
 Suite *capture_suite(void);
 Suite *waiting_suite(void);
 Suite *persistent_suite(void);
+Suite *view_suite(void);
+Suite *view_model_suite(void);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * First wave: as many complete rounds as every SM has room and the grid has blocks for. One group, the extra one, is
  * out of turn: first of all, then after rates.extra_first_gap visits to others, then after every rates.extra_gap. In a
- * cooperative launch the extra group gets all its visits first (coop_ok).
+ * cooperative launch the extra group gets all its blocks first (coop_*: 49 of 49 launches).
  * What is left of a grid that does not fill the room is spread evenly: the extra group's visit first, then one block
  * per group in ascending group order until none is left, TPCs before second SMs of TPCs.
  * Afterwards visits go on in the same rotation, to groups where blocks have ended.
@@ -191,15 +191,18 @@ static void list_all(const struct rotation *r, int group, struct wt_visit *visit
     list_range(r, group, 0, start, visit);
 }
 
-/* Keeps `blocks` of the listed SMs: first those that lead their TPC, then others, in the listed order. */
+/* Keeps `blocks` of the listed SMs: by rank those that lead their TPC, then others, wherever the visit begins. */
 static void keep(const struct rotation *r, int group, int blocks, struct wt_visit *visit)
 {
     int leaders = least(blocks, tpcs_in(r, group)), seconds = blocks - leaders, kept = 0;
-    for (int i = 0; i < visit->count; i++) {
-        int *left = leads_tpc(r, group, r->topology->rank_in_group[visit->sms[i]]) ? &leaders : &seconds;
-        if ((*left)-- > 0)
-            visit->sms[kept++] = visit->sms[i];
+    bool chosen[WT_MAX_SMS];
+    for (int rank = 0; rank < r->topology->groups[group].sm_count; rank++) {
+        int *left = leads_tpc(r, group, rank) ? &leaders : &seconds;
+        chosen[rank] = (*left)-- > 0;
     }
+    for (int i = 0; i < visit->count; i++)
+        if (chosen[r->topology->rank_in_group[visit->sms[i]]])
+            visit->sms[kept++] = visit->sms[i];
     visit->count = kept;
 }
 
@@ -262,12 +265,18 @@ static void visit_open(struct rotation *r, const struct wt_room *room, struct wt
     list_open(r, room, group, visit);
 }
 
+/* A cooperative launch gives the extra group also its part of the incomplete round before others get any. */
+static bool extra_finishes_first(const struct rotation *r)
+{
+    return r->cooperative && r->extra >= 0 && r->rounds_left[r->extra] == 0 && r->share[r->extra] > 0;
+}
+
 static void visit_next(void *state, const struct wt_room *room, uint64_t remaining, struct wt_visit *visit)
 {
     struct rotation *r = state;
     visit->count = 0;
     visit->first_wave = r->wave_left > 0 || r->share_left > 0;
-    if (r->wave_left > 0)
+    if (r->wave_left > 0 && !(r->share_left > 0 && extra_finishes_first(r)))
         visit_complete_round(r, visit);
     else if (r->share_left > 0)
         visit_incomplete_round(r, visit);

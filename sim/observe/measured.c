@@ -29,6 +29,7 @@ static void add_launches(struct wt_timeline *timeline, const struct wt_trace *tr
         struct wt_timeline_launch copy = {.name = *launch->kernel ? launch->kernel : launch->name,
                                           .number = launch->number,
                                           .grid_blocks = wt_trace_grid_blocks(launch),
+                                          .tasks = (uint64_t)launch->tasks,
                                           .threads_per_block = threads,
                                           .warps_per_block = (threads + WT_WARP_SIZE - 1) / WT_WARP_SIZE,
                                           .blocks_per_sm = launch->occupancy_blocks,
@@ -48,7 +49,8 @@ static void add_spans(struct wt_timeline *timeline, const struct wt_trace *trace
                                     .start = wt_from_cycles(start),
                                     .end = wt_from_cycles(fmax(start, end)),
                                     .launch = row->launch,
-                                    .sm = row->sm};
+                                    .sm = row->sm,
+                                    .task = trace->launches[row->launch].tasks > 0 ? (uint64_t)row->work : 0};
         struct wt_timeline_launch *launch = &timeline->launches[row->launch];
         launch->queue_empty = span.start > launch->queue_empty ? span.start : launch->queue_empty;
         wt_timeline_add(timeline, &span);

@@ -11,6 +11,7 @@
 #include "observe/measured.h"
 #include "sm/occupancy.h"
 #include "study/arrivals.h"
+#include "study/replay_tasks.h"
 #include "study/unseen.h"
 #include "trace/topology.h"
 
@@ -40,17 +41,21 @@ struct batch {
     struct launch *launches;
     size_t count;
     wt_time begin; /* measured first start of all: the simulation's 0 */
+    double origin; /* time 0 of the measured timeline on the clocks' axis */
 };
 
 /* ---- What cannot be replayed ---- */
 
 static enum wt_code refuse_kinds(const struct wt_trace *trace, struct wt_error *err)
 {
-    const char *special = wt_trace_special_kind(trace, WT_TRACE_COOPERATIVE | WT_TRACE_CONCURRENT | WT_TRACE_CLUSTERED);
+    unsigned besides = WT_TRACE_COOPERATIVE | WT_TRACE_CONCURRENT | WT_TRACE_CLUSTERED;
+    if (!(wt_trace_kinds(trace) & WT_TRACE_CONCURRENT))
+        besides |= WT_TRACE_PERSISTENT;
+    const char *special = wt_trace_special_kind(trace, besides);
     if (!special)
         return WT_OK;
     return wt_fail_at(err, trace->path, 0,
-                      "has %s, which are not modelled yet; give a trace of ordinary launches one after another",
+                      "has %s, which are not modelled beside others; give a trace of launches one after another",
                       special);
 }
 
@@ -62,7 +67,7 @@ static enum wt_code check_launch(const struct wt_trace *trace, const struct wt_t
                           "launch %ld: the threads of a block and their registers are not stated; add block=X,Y,Z and "
                           "regs=N to a '# launch %ld:' line", launch->number, launch->number);
     uint64_t blocks = wt_trace_grid_blocks(launch);
-    if (launch->row_count != blocks)
+    if (launch->tasks == 0 && launch->row_count != blocks)
         return wt_fail_at(err, trace->path, launch->line,
                           "launch %ld: %zu of the grid's %llu blocks have a row; capture again with a larger buffer",
                           launch->number, launch->row_count, (unsigned long long)blocks);
@@ -265,6 +270,8 @@ static enum wt_code prepare(struct launch *launch, const struct wt_replay *repla
         return WT_OK; /* refused by the runtime: it never ran */
     WT_TRY(check_launch(replay->trace, launch->trace, err));
     WT_TRY(fit_launch(launch, replay, gpu, err));
+    if (launch->trace->tasks > 0)
+        return WT_OK; /* see replay_tasks.h */
     take_measurements(launch, replay, origin);
     launch->unseen_cycles = setup->unseen_cycles;
     if (isnan(setup->unseen_cycles) && cluster_of(launch->trace) > 1)
@@ -332,14 +339,17 @@ static void sum_up(struct wt_replay *replay, double *start_errors)
     if (replay->trace->launch_count == 1)
         return;
     double hits = 0;
-    whole->blocks = whole->first_wave_blocks = 0;
+    uint64_t starts = 0;
+    whole->blocks = whole->tasks = whole->first_wave_blocks = 0;
     for (size_t i = 0; i < replay->trace->launch_count; i++) {
         const struct wt_replay_part *part = &replay->launches[i];
         whole->blocks += part->blocks;
+        whole->tasks += part->tasks;
+        starts += replay->trace->launches[i].row_count;
         whole->first_wave_blocks += part->first_wave_blocks;
         hits += part->first_wave_placement_match * (double)part->first_wave_blocks;
     }
-    quantiles(start_errors, whole->blocks, &whole->start_error_p50, &whole->start_error_p95);
+    quantiles(start_errors, starts, &whole->start_error_p50, &whole->start_error_p95);
     whole->last_start_error = replay->launches[replay->trace->launch_count - 1].last_start_error;
     whole->first_wave_placement_match = hits / (double)whole->first_wave_blocks;
     whole->makespan_measured = wt_to_cycles(wt_timeline_end(replay->measured));
@@ -347,13 +357,24 @@ static void sum_up(struct wt_replay *replay, double *start_errors)
     whole->makespan_error = relative(whole->makespan_predicted, whole->makespan_measured);
 }
 
+static enum wt_code replay_tasks(struct batch *one, const struct wt_gpu *gpu, const struct wt_policy *policy,
+                                 const struct wt_replay_setup *setup, struct wt_error *err)
+{
+    struct launch *launch = one->launches;
+    struct wt_task_replay what = {one->replay, launch->index, gpu, policy, setup, &launch->shape, one->origin};
+    one->replay->launches[launch->index].occupancy_blocks = launch->blocks_per_sm;
+    return wt_replay_tasks(&what, &one->replay->launches[launch->index], launch->start_errors, err);
+}
+
 /* One after another: each on its own, beginning when it really began. */
 static enum wt_code replay_apart(struct batch *all, const struct wt_gpu *gpu, const struct wt_policy *policy,
                                  const struct wt_replay_setup *setup, struct wt_error *err)
 {
     for (size_t i = 0; i < all->count; i++) {
-        struct batch one = {all->replay, &all->launches[i], 1, 0};
-        if (one.launches->blocks > 0)
+        struct batch one = {all->replay, &all->launches[i], 1, 0, all->origin};
+        if (all->launches[i].trace->tasks > 0)
+            WT_TRY(replay_tasks(&one, gpu, policy, setup, err));
+        else if (all->launches[i].blocks > 0)
             WT_TRY(simulate(&one, gpu, policy, setup, NULL, err));
     }
     return WT_OK;
@@ -375,12 +396,11 @@ static enum wt_code prepare_all(struct batch *all, const struct wt_gpu *gpu, con
                                 double *start_errors, struct wt_error *err)
 {
     const struct wt_trace *trace = all->replay->trace;
-    double origin = earliest_start(trace, all->replay->clocks);
     for (size_t i = 0; i < all->count; i++) {
         struct launch *launch = &all->launches[i];
         *launch = (struct launch){.trace = &trace->launches[i], .index = i, .blocks = trace->launches[i].row_count,
                                   .start_errors = start_errors, .first_start = WT_NEVER};
-        WT_TRY(prepare(launch, all->replay, gpu, setup, origin, err));
+        WT_TRY(prepare(launch, all->replay, gpu, setup, all->origin, err));
         start_errors += launch->blocks;
     }
     return WT_OK;
@@ -389,12 +409,13 @@ static enum wt_code prepare_all(struct batch *all, const struct wt_gpu *gpu, con
 static enum wt_code replay_launches(struct wt_replay *replay, const struct wt_gpu *gpu, const struct wt_policy *policy,
                                     const struct wt_replay_setup *setup, double *start_errors, struct wt_error *err)
 {
-    struct batch all = {replay, wt_alloc(replay->trace->launch_count, sizeof *all.launches), replay->trace->launch_count, 0};
+    size_t count = replay->trace->launch_count;
+    struct batch all = {replay, wt_alloc(count, sizeof *all.launches), count, 0, earliest_start(replay->trace, replay->clocks)};
     enum wt_code code = prepare_all(&all, gpu, setup, start_errors, err);
     if (code == WT_OK)
         code = (replay->together ? replay_together : replay_apart)(&all, gpu, policy, setup, err);
     for (size_t i = 0; i < all.count; i++) {
-        if (code == WT_OK && all.launches[i].blocks > 0)
+        if (code == WT_OK && all.launches[i].blocks > 0 && all.launches[i].trace->tasks == 0)
             assess(&all.launches[i], replay);
         free(all.launches[i].measured);
     }
@@ -465,6 +486,12 @@ void wt_replay_free(struct wt_replay *replay)
 static void part_json(struct wt_json *json, const struct wt_replay_part *part)
 {
     wt_json_int(json, "blocks", (int64_t)part->blocks);
+    if (part->tasks > 0) {
+        wt_json_int(json, "tasks", (int64_t)part->tasks);
+        wt_json_number(json, "tasks_per_block_measured", part->tasks_per_block_measured, 6);
+        wt_json_number(json, "tasks_per_block_predicted", part->tasks_per_block_predicted, 6);
+        wt_json_number(json, "tasks_per_block_error_p50", part->tasks_per_block_error_p50, 6);
+    }
     wt_json_number(json, "makespan_measured", part->makespan_measured, 12);
     wt_json_number(json, "makespan_predicted", part->makespan_predicted, 12);
     wt_json_number(json, "makespan_error", part->makespan_error, 6);

@@ -18,6 +18,7 @@
 /* Cycles; of one launch, with both starts counted from the launch's own first start, or of the whole file. */
 struct wt_replay_part {
     uint64_t blocks;
+    uint64_t tasks; /* of a persistent launch, whose starts and ends are its tasks'; 0: an ordinary one */
     double makespan_measured, makespan_predicted;
     double makespan_error; /* (predicted - measured) / measured */
     double start_error_p50, start_error_p95; /* of |predicted - measured| over blocks, by nearest rank */
@@ -27,7 +28,10 @@ struct wt_replay_part {
     uint64_t first_wave_blocks;
     double first_wave_placement_match; /* fraction of them on the very SM */
     int occupancy_blocks; /* blocks per SM; of the whole file: the first launch's */
-    double unseen_cycles; /* added to every release; of the whole file: the first launch's */
+    double unseen_cycles; /* added to every release; of a persistent launch the tasks' mean; of the whole file: the first
+                             launch's */
+    /* Of a persistent launch: medians over blocks, also of |predicted - measured| / measured. */
+    double tasks_per_block_measured, tasks_per_block_predicted, tasks_per_block_error_p50;
 };
 
 struct wt_replay {
@@ -46,7 +50,7 @@ struct wt_replay_setup {
     double unseen_cycles; /* what a block stays beyond its clock reads; NaN: as each launch itself tells (unseen.h) */
 };
 
-/* Refuses by name what it would simulate wrongly: clustered and persistent launches. Launches that were on the GPU at
+/* Refuses by name what it would simulate wrongly: persistent launches beside others. Launches that were on the GPU at
  * once are simulated together (study/arrivals.h says when each arrives); of others each is replayed on its own,
  * beginning when it really began. On failure *out is NULL. */
 enum wt_code wt_replay_trace(const char *path, const struct wt_replay_setup *setup, struct wt_replay **out,

@@ -42,11 +42,14 @@ static double quantile(double *values, size_t count, unsigned percent)
     return wt_quantile(values, count, percent);
 }
 
+/* Tasks by their own number. */
 static int by_launch_and_block(const void *left, const void *right)
 {
     const struct wt_block_run *a = left, *b = right;
     if (a->launch != b->launch)
         return a->launch < b->launch ? -1 : 1;
+    if (a->task != b->task)
+        return a->task < b->task ? -1 : 1;
     return (a->block > b->block) - (a->block < b->block);
 }
 

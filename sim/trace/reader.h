@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "trace/lines.h"
+#include "core/lines.h"
 #include "trace/trace.h"
 
 struct wt_trace_reader {

@@ -411,8 +411,11 @@ bool wt_first_wave_start(const struct wt_trace *trace, size_t launch, const stru
     const struct wt_topology *t = &gpu->topology;
     const struct wt_trace_row *rows = wt_trace_rows_of(trace, launch);
     *first_group = *first_extra_sm = -1;
+    uint64_t next = 0;
     for (size_t i = 0; i < trace->launches[launch].row_count && *first_group < 0; i++) {
-        if (rows[i].block != i || rows[i].sm >= t->sm_count)
+        if (next > 0 && rows[i].block == next - 1) /* another task of a persistent block */
+            continue;
+        if (rows[i].block != next++ || rows[i].sm >= t->sm_count)
             break;
         int group = t->group_of_sm[rows[i].sm];
         if (group != t->extra_group)

@@ -171,10 +171,17 @@ static void draw_shared(const struct opened *o, struct rect rect)
 
 /* ---- Block slots ---- */
 
-/* Does the bar lie under all of its text? */
-static bool bar_covers(const struct opened *o, struct rect bar, double share, const char *text)
+/* Text half on a bar and half beside it has two inks. */
+static void draw_text_over(const struct opened *o, struct rect line, int bar_width, colour bar, const char *text)
 {
-    return ui_text_width(&o->view->ui, FONT_PLAIN, TEXT_SMALL, text) + ui_px(&o->view->ui, 12) < bar.w * share;
+    struct ui *ui = &o->view->ui;
+    struct rect words = {line.x + ui_px(ui, 6), line.y, line.w - ui_px(ui, 12), line.h};
+    struct rect parts[] = {{line.x, line.y, bar_width, line.h}, {line.x + bar_width, line.y, line.w - bar_width, line.h}};
+    for (int i = 0; i < 2; i++) {
+        struct rect old = canvas_clip_to(ui->canvas, parts[i]);
+        ui_text(ui, words, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, i ? ui->theme->ink : palette_text_on(bar), text);
+        canvas_set_clip(ui->canvas, old);
+    }
 }
 
 static void draw_slot(const struct opened *o, struct rect line, int slot)
@@ -202,9 +209,7 @@ static void draw_slot(const struct opened *o, struct rect line, int slot)
     double remaining = wt_to_cycles(span->end) - o->view->playback.now;
     snprintf(text, sizeof text, "slot %d: block %llu, ends in %s", slot, (unsigned long long)span->block,
              view_time_text(o->view, fmax(remaining, 0), left));
-    bar.x += ui_px(ui, 6);
-    bar.w -= ui_px(ui, 12);
-    ui_text(ui, bar, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, bar_covers(o, bar, share, text) ? palette_text_on(full) : ui->theme->ink, text);
+    draw_text_over(o, bar, (int)lround(bar.w * share), full, text);
 }
 
 static void draw_slots(const struct opened *o, struct rect rect)

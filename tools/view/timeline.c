@@ -111,7 +111,7 @@ static void draw_waves_of_launch(struct view *view, struct rect rect, const stru
         size_t begin = first + k * wave, end = first + (k + 1) * wave;
         double t0 = wt_to_cycles(density_start(&run->blocks, begin));
         double t1 = (k + 1) * wave < about->grid_blocks ? wt_to_cycles(density_start(&run->blocks, end))
-                                                         : wt_to_cycles(about->queue_empty);
+                                                         : wt_to_cycles(run->metrics->launches[launch].end);
         draw_wave(view, rect, t0, t1, (int)k + 1);
     }
 }

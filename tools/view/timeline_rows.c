@@ -11,16 +11,21 @@ enum { LEAST_ROW = 1 /* pixels */, LEAST_OVERLAID = 5, MOST_FIT = 96, MOST_TALL 
 
 /* ---- Where rows are ---- */
 
-static int row_count(const struct view *view, const int *runs, int run_count, int *gaps)
+static bool is_collapsed(const struct view *view, int gpc, bool crowded)
+{
+    return crowded || view->axis.collapsed[gpc % WT_MAX_GROUPS];
+}
+
+static int row_count(const struct view *view, const int *runs, int run_count, bool crowded, int *gaps)
 {
     int count = 0;
     *gaps = 0;
     for (int i = 0; i < run_count; i++) {
         const struct run *run = view->runs[runs[i]];
         for (int gpc = 0; gpc < run->gpcs; gpc++)
-            count += gpc < WT_MAX_GROUPS && view->axis.collapsed[gpc];
+            count += is_collapsed(view, gpc, crowded);
         for (int sm = 0; sm < run->sms; sm++)
-            count += !view->axis.collapsed[run->timeline->gpc_of_sm[sm] % WT_MAX_GROUPS];
+            count += !is_collapsed(view, run->timeline->gpc_of_sm[sm], crowded);
         *gaps += run->gpcs;
     }
     return count;
@@ -45,7 +50,7 @@ static int gap_of(const struct view *view)
 
 static double row_height(const struct view *view, const int *runs, int run_count, int room)
 {
-    int gaps, count = row_count(view, runs, run_count, &gaps);
+    int gaps, count = row_count(view, runs, run_count, view->axis.crowded, &gaps);
     double least = overlays(view) ? LEAST_OVERLAID : LEAST_ROW;
     double fitting = (double)(room - gaps * gap_of(view)) / (count ? count : 1);
     if (view->axis.row_points > 0)
@@ -55,7 +60,7 @@ static double row_height(const struct view *view, const int *runs, int run_count
 
 int timeline_least_height(const struct view *view, const int *runs, int run_count)
 {
-    int gaps, count = row_count(view, runs, run_count, &gaps);
+    int gaps, count = row_count(view, runs, run_count, false, &gaps);
     return count * (overlays(view) ? LEAST_OVERLAID : LEAST_ROW) + gaps * gap_of(view) + run_count * heading_of(view, run_count);
 }
 
@@ -74,8 +79,8 @@ static void add_gpc(const struct view *view, struct rows *rows, int run, int gpc
 {
     const struct run *shown = view->runs[run];
     bool first = true;
-    if (view->axis.collapsed[gpc % WT_MAX_GROUPS]) {
-        double tall = fmax(height, ui_px(&view->ui, 16));
+    if (is_collapsed(view, gpc, view->axis.crowded)) {
+        double tall = fmax(height, ui_px(&view->ui, view->axis.crowded ? 10 : 16));
         add_row(rows, (struct row){.run = run, .gpc = gpc, .sm = -1, .first_of_gpc = true, .first_of_run = first_of_run},
                 tall);
         return;
@@ -91,6 +96,7 @@ static void add_gpc(const struct view *view, struct rows *rows, int run, int gpc
 
 void timeline_lay_rows(struct view *view, const int *runs, int run_count, int room, struct rows *rows)
 {
+    view->axis.crowded = view->axis.row_points == 0 && timeline_least_height(view, runs, run_count) > room;
     double height = row_height(view, runs, run_count, room - run_count * heading_of(view, run_count));
     rows->count = 0;
     rows->exact_height = 0;
@@ -376,6 +382,14 @@ void timeline_draw_rows(struct view *view, struct rect rect, const struct rows *
 
 /* ---- Names ---- */
 
+/* What was shown as collapsed for want of room becomes so, and rows get a height of the user's own. */
+static void collapse_others(struct view *view)
+{
+    for (int gpc = 0; gpc < WT_MAX_GROUPS; gpc++)
+        view->axis.collapsed[gpc] = true;
+    view->axis.row_points = 6;
+}
+
 static void draw_gpc_name(struct view *view, struct rect gutter, const struct row *row, int y, int room)
 {
     struct ui *ui = &view->ui;
@@ -392,6 +406,8 @@ static void draw_gpc_name(struct view *view, struct rect gutter, const struct ro
     ui_text(ui, words, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, ui_over(ui, name) ? ui->theme->ink : ui->theme->soft, text);
     ui_set_tip(ui, name, collapsed ? "open this GPC" : "collapse this GPC into one row (H: all)");
     if (ui_clicked(ui, name)) {
+        if (view->axis.crowded)
+            collapse_others(view);
         view->axis.collapsed[row->gpc % WT_MAX_GROUPS] = !collapsed;
         view->ui.in.pressed = false;
     }

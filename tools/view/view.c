@@ -219,7 +219,7 @@ static void draw_page(struct view *view, struct rect rect)
         draw_side_by_side(view, rect, smview_draw);
         break;
     default:
-        upper = ui_cut_top(&view->ui, &rect, rect.h * 0.5 / view->ui.scale);
+        upper = ui_cut_top(&view->ui, &rect, rect.h * (count > 1 ? 0.42 : 0.5) / view->ui.scale);
         draw_side_by_side(view, upper, floor_draw);
         timeline_draw(view, rect, runs, count);
     }

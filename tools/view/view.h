@@ -32,6 +32,7 @@ struct axis {
     int scroll;         /* pixels hidden above */
     double row_points;  /* height of an SM's row; 0 = so that all fit */
     bool collapsed[WT_MAX_GROUPS];
+    bool crowded;       /* too many rows for the room: shown as if all were collapsed */
     bool follow;
     bool selecting;     /* the mouse draws a range */
     double select0, select1; /* the selected range, cycles; equal = none */

@@ -25,7 +25,7 @@ static void fill_fields(struct view *view)
 void whatif_open(struct view *view)
 {
     struct wt_error err = {0};
-    if (!view->scenario || view->whatif.block[0])
+    if (!view->scenario || view->whatif.gpus)
         return;
     fill_fields(view);
     wt_gpu_list(false, &view->whatif.gpus, &view->whatif.gpu_count, &err);

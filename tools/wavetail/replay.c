@@ -65,7 +65,11 @@ static void print_part(FILE *out, const struct wt_replay_part *part, double mhz)
     fprintf(out, ", predicted %.0f: %+.3f %%\n", part->makespan_predicted, 100 * part->makespan_error);
     fprintf(out, "  starts      off by %.0f cycles in the median, %.0f at the 95th percentile\n", part->start_error_p50,
             part->start_error_p95);
-    fprintf(out, "  unseen      %+.0f cycles per block beyond its clock reads\n", part->unseen_cycles);
+    if (part->tasks > 0)
+        fprintf(out, "  tasks       %llu; %g per block in the median, predicted %g\n", (unsigned long long)part->tasks,
+                part->tasks_per_block_measured, part->tasks_per_block_predicted);
+    fprintf(out, "  unseen      %+.0f cycles per %s beyond its clock reads\n", part->unseen_cycles,
+            part->tasks > 0 ? "task" : "block");
     fprintf(out, "  first wave  %.2f %% of %llu %s on the very SM; %d %s per SM\n",
             100 * part->first_wave_placement_match, (unsigned long long)part->first_wave_blocks,
             plural(part->first_wave_blocks, "block", "blocks"), part->occupancy_blocks,

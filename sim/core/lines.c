@@ -1,4 +1,4 @@
-#include "trace/lines.h"
+#include "core/lines.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -109,7 +109,7 @@ static enum wt_code recognise(struct wt_lines *lines, struct wt_error *err)
 {
     WT_TRY(refill_input(lines, err));
     if (lines->input.size == 0)
-        return wt_fail_at(err, lines->name, 0, "is empty; a trace has a header line and a row per block");
+        return wt_fail_at(err, lines->name, 0, "is empty; write it again, or give another");
     if (starts_with(&lines->input, "\x1f\x8b", 2) ||
         starts_with(&lines->input,
                     "\xfd"
@@ -183,10 +183,10 @@ enum wt_code wt_lines_next(struct wt_lines *lines, struct wt_line *line, bool *m
     lines->number++;
     if (length > WT_LINE_MAX)
         return wt_fail_at(err, lines->name, lines->number,
-                          "the line is longer than 1 MiB; this is not a trace");
+                          "the line is longer than 1 MiB; this is not text that can be read here");
     if (memchr(text, '\0', length))
         return wt_fail_at(err, lines->name, lines->number,
-                          "holds a NUL byte; this is not a text file, so not a trace");
+                          "holds a NUL byte; this is not a text file");
     lines->begin += length + (end != NULL);
     if (length > 0 && text[length - 1] == '\r')
         length--;

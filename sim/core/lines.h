@@ -1,7 +1,7 @@
 /* The lines of a text file, plain or zstd-compressed (recognised by content), one at a time: memory does not
  * grow with the file. */
-#ifndef WT_TRACE_LINES_H
-#define WT_TRACE_LINES_H
+#ifndef WT_CORE_LINES_H
+#define WT_CORE_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>

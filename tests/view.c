@@ -1,0 +1,239 @@
+/* Does the view do what a user asks of it, look as it should, and say what is wrong when it cannot?
+ *
+ * tests/view/NAME.script are played without a display. tests/golden/view-NAME.png are pictures to compare with: letters may
+ * be rasterised a little differently, so a few pixels may differ. WT_REFRESH=1 makes them anew; look at them then. */
+#include <cairo.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "suites.h"
+
+static char folder[] = "/tmp/wavetail-view-XXXXXX";
+
+/* Runs in an empty folder, which is kept for what is looked at afterwards. Returns the exit status; the output is in
+ * `folder`/output. */
+static int run(const char *environment, const char *arguments)
+{
+    char *command = wt_format("cd '%s' && ROOT='%s' && exec env %s \"$WAVETAIL_VIEW\" %s > output 2>&1 < /dev/null", folder,
+                              WT_SOURCE_ROOT, environment, arguments);
+    int status = system(command);
+    free(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static char *output(void)
+{
+    char *path = wt_format("%s/output", folder), *text = NULL;
+    size_t size = 0;
+    FILE *stream = fopen(path, "r");
+    ck_assert_ptr_nonnull(stream);
+    if (getdelim(&text, &size, '\0', stream) < 0) {
+        free(text);
+        text = wt_strdup("");
+    }
+    fclose(stream);
+    free(path);
+    return text;
+}
+
+static void succeeds(const char *environment, const char *arguments)
+{
+    int status = run(environment, arguments);
+    char *text = output();
+    ck_assert_msg(status == 0, "%s: exit status %d: %s", arguments, status, text);
+    free(text);
+}
+
+static void fails_saying(const char *environment, const char *arguments, int expected, const char *part)
+{
+    int status = run(environment, arguments);
+    char *text = output();
+    ck_assert_msg(status == expected && strstr(text, part), "%s: exit status %d: %s", arguments, status, text);
+    free(text);
+}
+
+static bool exists(const char *name)
+{
+    char *path = wt_format("%s/%s", folder, name);
+    bool there = access(path, R_OK) == 0;
+    free(path);
+    return there;
+}
+
+static void enter(void)
+{
+    memcpy(folder + sizeof folder - 7, "XXXXXX", 6);
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void leave(void)
+{
+    char *command = wt_format("rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
+    free(command);
+}
+
+/* ---- Scripts ---- */
+
+#define ROUNDS "$ROOT/configs/workloads/rounds.cfg "
+#define TRACE "$ROOT/traces/h200/spin_uni_b256_ds0.r0.csv.zst "
+
+START_TEST(scripts_do_what_they_say)
+{
+    static const char *const scripts[] = {
+        ROUNDS "--script $ROOT/tests/view/look.script",
+        TRACE "--script $ROOT/tests/view/compare.script",
+        TRACE "--script $ROOT/tests/view/whatif.script",
+        ROUNDS "--captions $ROOT/tests/view/lesson.cfg --script $ROOT/tests/view/lesson.script",
+    };
+    succeeds("", scripts[_i]);
+}
+END_TEST
+
+enum { SCRIPTS = 4 };
+
+/* The same in a window, on a display that shows nothing. */
+START_TEST(scripts_play_in_a_window)
+{
+    succeeds("SDL_VIDEODRIVER=dummy", ROUNDS "--window --script $ROOT/tests/view/look.script");
+}
+END_TEST
+
+START_TEST(videos_and_pictures_are_left)
+{
+    succeeds("PATH=/nowhere", ROUNDS "--record run.mp4 --script $ROOT/tests/view/record.script");
+    ck_assert(exists("wavetail-001.png"));
+    ck_assert(exists("run-00015.png"));
+    ck_assert(!exists("run.mp4"));
+    if (system("command -v ffmpeg > /dev/null") != 0)
+        return;
+    succeeds("", ROUNDS "--record run.mp4 --script $ROOT/tests/view/record.script");
+    ck_assert(exists("run.mp4"));
+    succeeds("", ROUNDS "--record run.gif --seconds 0.2 --size 320x200");
+    ck_assert(exists("run.gif"));
+}
+END_TEST
+
+/* What a saved result tells is enough to open up an SM and to simulate again. */
+START_TEST(results_tell_what_traces_tell)
+{
+    char *command = wt_format("cd '%s' && \"$WAVETAIL\" replay '%s/traces/h200/spin20k_ds40000.r0.csv.zst' --save r.wt > /dev/null && "
+                              "printf 'key 4\\nexpect register file\\nkey 2\\nkey x\\npress shuffled\\nexpect Before\\n' > s.script",
+                              folder, WT_SOURCE_ROOT);
+    ck_assert_int_eq(system(command), 0);
+    free(command);
+    succeeds("", "r.wt --at 50% --script s.script");
+    succeeds("", "r.wt " TRACE "--compare side --render two.png");
+}
+END_TEST
+
+/* ---- What cannot be ---- */
+
+START_TEST(problems_are_said)
+{
+    fails_saying("SDL_VIDEODRIVER=none-such", ROUNDS, 1, "there is no display");
+    fails_saying("WAVETAIL_FONTS=/nowhere", ROUNDS "--render a.png", 1, "install fonts-dejavu-core");
+    fails_saying("", "/nowhere/a.csv --render a.png", 1, "/nowhere/a.csv: ");
+    fails_saying("", "$ROOT/README.md --render a.png", 1, "README.md:");
+    fails_saying("", ROUNDS "--render /nowhere/a.png", 1, "/nowhere/a.png");
+    fails_saying("", ROUNDS "--record a.avi", 1, "ends in .mp4 or .gif");
+    fails_saying("", ROUNDS "--script $ROOT/LICENSE", 1, "LICENSE:1: ");
+    fails_saying("", ROUNDS "--captions $ROOT/configs/workloads/rounds.cfg", 1, "rounds.cfg:");
+    fails_saying("", ROUNDS "--at sideways --render a.png", 2, "no time or block");
+    fails_saying("", ROUNDS "--page sideways", 2, "overview, floor, timeline, sm");
+    fails_saying("", "", 2, "which trace");
+    ck_assert(!exists("a.png"));
+    succeeds("", TRACE "$ROOT/traces/h200/cluster2_ds200k.r0.csv.zst --render b.png");
+}
+END_TEST
+
+/* ---- Pictures ---- */
+
+static const struct {
+    const char *name, *arguments;
+} pictures[] = {
+    {"overview", TRACE "--at 70%"},
+    {"floor-dark", ROUNDS "--page floor --at 1700 --dark"},
+    {"timeline-start-error", TRACE "--page timeline --compare side --colour start-error --hatch"},
+    {"timeline-overlaid", "$ROOT/configs/workloads/imbalance.cfg " ROUNDS "--page timeline --compare overlay --dark"},
+    {"sm", "$ROOT/traces/h200/spin_bim_b128_ds56000.r0.csv.zst --page sm --at 30% --fill shared --hatch"},
+    {"range", "$ROOT/traces/h200/seq_A.r0.csv.zst --at 25% --panel range --colour limiter"},
+    {"why", "$ROOT/configs/workloads/waves.cfg --at 20% --panel why --letters 1.2"},
+    {"whatif", ROUNDS "--panel whatif --page timeline"},
+    {"lesson", ROUNDS "--captions $ROOT/tests/view/lesson.cfg --at 2600"},
+};
+enum { PICTURES = sizeof pictures / sizeof *pictures };
+
+static cairo_surface_t *load(const char *path)
+{
+    cairo_surface_t *surface = cairo_image_surface_create_from_png(path);
+    ck_assert_msg(cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS, "%s cannot be read; WT_REFRESH=1 makes it", path);
+    return surface;
+}
+
+static int channel_difference(uint32_t a, uint32_t b)
+{
+    int most = 0;
+    for (int shift = 0; shift < 24; shift += 8)
+        most = abs((int)(a >> shift & 255) - (int)(b >> shift & 255)) > most ? abs((int)(a >> shift & 255) - (int)(b >> shift & 255)) : most;
+    return most;
+}
+
+/* Share of pixels that differ visibly. */
+static double difference(cairo_surface_t *a, cairo_surface_t *b)
+{
+    int width = cairo_image_surface_get_width(a), height = cairo_image_surface_get_height(a), differ = 0;
+    ck_assert_int_eq(width, cairo_image_surface_get_width(b));
+    ck_assert_int_eq(height, cairo_image_surface_get_height(b));
+    for (int y = 0; y < height; y++) {
+        const uint32_t *left = (const void *)(cairo_image_surface_get_data(a) + (size_t)y * (size_t)cairo_image_surface_get_stride(a));
+        const uint32_t *right = (const void *)(cairo_image_surface_get_data(b) + (size_t)y * (size_t)cairo_image_surface_get_stride(b));
+        for (int x = 0; x < width; x++)
+            differ += channel_difference(left[x], right[x]) > 32;
+    }
+    return (double)differ / width / height;
+}
+
+START_TEST(pictures_look_as_they_should)
+{
+    char *golden = wt_format("%s/tests/golden/view-%s.png", WT_SOURCE_ROOT, pictures[_i].name);
+    char *made = wt_format("%s/made.png", folder);
+    char *arguments = wt_format("%s --size 960x600 --render %s", pictures[_i].arguments, getenv("WT_REFRESH") ? golden : made);
+    succeeds("", arguments);
+    if (!getenv("WT_REFRESH")) {
+        cairo_surface_t *expected = load(golden), *actual = load(made);
+        double share = difference(expected, actual);
+        ck_assert_msg(share < 0.004, "%s: %.2f %% of the pixels differ; look at the picture, and if it is right run WT_REFRESH=1",
+                      golden, 100 * share);
+        cairo_surface_destroy(expected);
+        cairo_surface_destroy(actual);
+    }
+    free(golden);
+    free(made);
+    free(arguments);
+}
+END_TEST
+
+Suite *view_suite(void)
+{
+    Suite *suite = suite_create("view");
+    TCase *tcase = tcase_create("view");
+    suite_add_tcase(suite, tcase);
+    if (!getenv("WAVETAIL_VIEW"))
+        return suite; /* not built: no SDL */
+    tcase_set_timeout(tcase, 120);
+    tcase_add_checked_fixture(tcase, enter, leave);
+    tcase_add_loop_test(tcase, scripts_do_what_they_say, 0, SCRIPTS);
+    tcase_add_test(tcase, scripts_play_in_a_window);
+    tcase_add_test(tcase, videos_and_pictures_are_left);
+    tcase_add_test(tcase, results_tell_what_traces_tell);
+    tcase_add_test(tcase, problems_are_said);
+    tcase_add_loop_test(tcase, pictures_look_as_they_should, 0, PICTURES);
+    return suite;
+}
