@@ -193,8 +193,7 @@ START_TEST(what_is_not_simulated_is_refused_by_name)
 {
     static const struct {
         const char *key, *what;
-    } cases[] = {{"priority = -1;", "'priority': priorities are"},
-                 {"cluster = 2;", "'cluster': clusters are"}, {"cluster = [1, 2, 2];", "'cluster': clusters are"}};
+    } cases[] = {{"cluster = 2;", "'cluster': clusters are"}, {"cluster = [1, 2, 2];", "'cluster': clusters are"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = wt_format("kernels = ({ grid = 1; block = 32; " CONSTANT "\n%s });", cases[i].key);
         char *start = wt_format("%s/w.cfg:2: %s not simulated yet; remove it", folder, cases[i].what);

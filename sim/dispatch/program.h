@@ -66,6 +66,7 @@ struct wt_program {
     const struct wt_thread *threads;
     size_t thread_count;
     const char *const *streams; /* names */
+    const int *priorities;      /* of the streams, as in CUDA: the lower, the more urgent */
     size_t stream_count;
     const char *const *events;  /* names */
     size_t event_count;

@@ -1,28 +1,38 @@
 #include "observe/host.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
 
-static void name_track(struct wt_host_timeline *host, enum wt_track_kind kind, const char *name)
+struct wt_host_timeline *wt_host_timeline_empty(size_t threads, size_t streams)
 {
-    host->tracks[host->track_count++] = (struct wt_track){kind, wt_strdup(name)};
+    struct wt_host_timeline *host = wt_alloc(1, sizeof *host);
+    host->thread_count = threads;
+    host->stream_count = streams;
+    host->tracks = wt_alloc(threads + streams + WT_DIRECTIONS, sizeof *host->tracks);
+    return host;
+}
+
+void wt_host_timeline_add_track(struct wt_host_timeline *host, const char *name)
+{
+    size_t index = host->track_count++, streams = host->thread_count + host->stream_count;
+    enum wt_track_kind kind = index < host->thread_count ? WT_TRACK_THREAD : index < streams ? WT_TRACK_STREAM : WT_TRACK_ENGINE;
+    assert(index < streams + WT_DIRECTIONS);
+    host->tracks[index] = (struct wt_track){kind, wt_strdup(name)};
 }
 
 struct wt_host_timeline *wt_host_timeline_new(const struct wt_program *program, int engines)
 {
-    struct wt_host_timeline *host = wt_alloc(1, sizeof *host);
-    host->thread_count = program->thread_count;
-    host->stream_count = program->stream_count;
-    host->tracks = wt_alloc(host->thread_count + host->stream_count + WT_DIRECTIONS, sizeof *host->tracks);
+    struct wt_host_timeline *host = wt_host_timeline_empty(program->thread_count, program->stream_count);
     for (size_t i = 0; i < program->thread_count; i++)
-        name_track(host, WT_TRACK_THREAD, program->threads[i].name);
+        wt_host_timeline_add_track(host, program->threads[i].name);
     for (size_t i = 0; i < program->stream_count; i++)
-        name_track(host, WT_TRACK_STREAM, program->streams[i]);
-    name_track(host, WT_TRACK_ENGINE, engines == 1 ? "copies both ways" : "copies to the device");
-    name_track(host, WT_TRACK_ENGINE, "copies to the host");
-    name_track(host, WT_TRACK_ENGINE, "copies within the device");
+        wt_host_timeline_add_track(host, program->streams[i]);
+    wt_host_timeline_add_track(host, engines == 1 ? "copies both ways" : "copies to the device");
+    wt_host_timeline_add_track(host, "copies to the host");
+    wt_host_timeline_add_track(host, "copies within the device");
     return host;
 }
 
@@ -95,18 +105,24 @@ struct wt_host_observer wt_host_timeline_observer(struct wt_host_timeline *host)
 static int compare(const void *left, const void *right)
 {
     const struct wt_host_span *a = left, *b = right;
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
     if (a->begin != b->begin)
         return a->begin < b->begin ? -1 : 1;
     if (a->end != b->end)
         return a->end < b->end ? -1 : 1;
-    return (int)a->kind - (int)b->kind;
+    return a->track != b->track ? (a->track < b->track ? -1 : 1) : (int)a->kind - (int)b->kind;
 }
 
 void wt_host_timeline_sort(struct wt_host_timeline *host)
 {
     qsort(host->spans, host->span_count, sizeof *host->spans, compare);
+}
+
+bool wt_host_span_lies_on(const struct wt_host_timeline *host, const struct wt_host_span *span, size_t track)
+{
+    if (span->track == track)
+        return true;
+    bool is_stream = host->tracks[track].kind == WT_TRACK_STREAM;
+    return is_stream && span->kind == WT_ACTIVITY_COPY && host->thread_count + span->stream == track;
 }
 
 /* ---- Overlap ---- */

@@ -4,6 +4,7 @@
 #ifndef WT_OBSERVE_HOST_H
 #define WT_OBSERVE_HOST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -44,14 +45,20 @@ struct wt_host_timeline {
 
 /* For a GPU with so many copy engines between host and device. Names are copied. */
 struct wt_host_timeline *wt_host_timeline_new(const struct wt_program *program, int engines);
+/* The same in steps: one without tracks, then each of them in order. */
+struct wt_host_timeline *wt_host_timeline_empty(size_t threads, size_t streams);
+void wt_host_timeline_add_track(struct wt_host_timeline *host, const char *name);
 /* NULL is allowed. */
 void wt_host_timeline_free(struct wt_host_timeline *host);
 
 /* Adds all that happens; must be outlived by `host`. */
 struct wt_host_observer wt_host_timeline_observer(struct wt_host_timeline *host);
 
-/* Orders spans by (track, begin, end, kind). */
+/* Orders spans by (begin, end, track, kind). */
 void wt_host_timeline_sort(struct wt_host_timeline *host);
+
+/* Whether the span is shown on the track: a copy on its engine's and on its stream's. */
+bool wt_host_span_lies_on(const struct wt_host_timeline *host, const struct wt_host_span *span, size_t track);
 
 /* Index of the name, which is added where it is new. */
 uint32_t wt_host_timeline_name(struct wt_host_timeline *host, const char *name);

@@ -1,5 +1,6 @@
 /* Chrome's trace-event JSON, which ui.perfetto.dev opens. One process per SM, one thread per block slot, since
- * slices of one track must nest; counters live in a process of their own.
+ * slices of one track must nest; counters live in a process of their own, and so does the host's side: one thread per host
+ * thread, stream and copy engine (several where a graph's kernels or copies overlap).
  *
  * Times are multiples of 1/1024 µs and each duration is the difference of two such times: binary fractions, so
  * that a reader's ts + dur in floating point is exact, and rounding ts and dur down to nanoseconds one by one
@@ -15,7 +16,7 @@
 
 /* Process and thread ids: 0 means the idle task to the viewer, and a thread whose id is its process's is shown as
  * the main thread. */
-enum { PIDS_PER_TIMELINE = 2000, TIDS_PER_PROCESS = 1 << 16 };
+enum { PIDS_PER_TIMELINE = 2000, HOST_PID = 1500, TIDS_PER_PROCESS = 1 << 16, MOST_LANES = 16 };
 
 struct writer {
     FILE *stream;
@@ -78,18 +79,19 @@ static void name_process(struct writer *w, int64_t pid, const char *name, int64_
     free(quoted_name);
 }
 
-static void name_thread(struct writer *w, int64_t pid, int64_t tid, int slot)
+static void name_thread(struct writer *w, int64_t pid, int64_t tid, const char *name, int64_t order)
 {
+    char *quoted_name = quoted(name);
+    begin_event(w);
+    fprintf(w->stream,
+            "{\"ph\":\"M\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"name\":\"thread_name\",\"args\":{\"name\":%s}}", pid, tid,
+            quoted_name);
     begin_event(w);
     fprintf(w->stream,
             "{\"ph\":\"M\",\"pid\":%" PRId64 ",\"tid\":%" PRId64
-            ",\"name\":\"thread_name\",\"args\":{\"name\":\"slot %d\"}}",
-            pid, tid, slot);
-    begin_event(w);
-    fprintf(w->stream,
-            "{\"ph\":\"M\",\"pid\":%" PRId64 ",\"tid\":%" PRId64
-            ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%d}}",
-            pid, tid, slot);
+            ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%" PRId64 "}}",
+            pid, tid, order);
+    free(quoted_name);
 }
 
 static int64_t pid_of(const struct writer *w, int sm)
@@ -117,8 +119,11 @@ static void name_sm(struct writer *w, int sm, int slots)
     char *name = gpcs_known(timeline) ? wt_format("%sGPC %d SM %d", w->label, gpc, sm)
                                       : wt_format("%sSM %d", w->label, sm);
     name_process(w, pid_of(w, sm), name, w->order + w->order_step * (1 + (int64_t)gpc * timeline->sm_count + sm));
-    for (int slot = 0; slot < slots; slot++)
-        name_thread(w, pid_of(w, sm), tid_of(w, sm, slot), slot);
+    for (int slot = 0; slot < slots; slot++) {
+        char slot_name[32];
+        snprintf(slot_name, sizeof slot_name, "slot %d", slot);
+        name_thread(w, pid_of(w, sm), tid_of(w, sm, slot), slot_name, slot);
+    }
     free(name);
 }
 
@@ -220,6 +225,75 @@ static void write_all_counters(struct writer *w)
     free(changes);
 }
 
+/* ---- The host's side ---- */
+
+static wt_time shown_host(const struct writer *w, wt_time t)
+{
+    return (wt_time)((double)t / w->timeline->clock_mhz + 0.5);
+}
+
+/* The first lane that is free by then; the last one takes what is left. */
+static int lane_of(wt_time ends[MOST_LANES], const struct wt_host_span *span)
+{
+    int lane = 0;
+    while (lane < MOST_LANES - 1 && ends[lane] > span->begin)
+        lane++;
+    ends[lane] = span->end;
+    return lane;
+}
+
+static void write_host_span(struct writer *w, const struct wt_host_span *span, int64_t tid)
+{
+    char ts[WT_CYCLES_TEXT], dur[WT_CYCLES_TEXT], *name = quoted(w->timeline->host->names[span->name]);
+    wt_time begin = shown_host(w, span->begin);
+    wt_cycles_text(ts, begin);
+    wt_cycles_text(dur, shown_host(w, span->end) - begin);
+    begin_event(w);
+    if (span->kind == WT_ACTIVITY_RECORD)
+        fprintf(w->stream, "{\"ph\":\"i\",\"s\":\"t\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"ts\":%s,\"name\":%s}",
+                w->pid + HOST_PID, tid, ts, name);
+    else
+        fprintf(w->stream,
+                "{\"ph\":\"X\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"ts\":%s,\"dur\":%s,\"name\":%s,\"args\":{\"bytes\":%" PRIu64
+                "}}",
+                w->pid + HOST_PID, tid, ts, dur, name, span->bytes);
+    free(name);
+}
+
+/* The spans are sorted by time. */
+static void write_track(struct writer *w, uint32_t track)
+{
+    static const char *const kinds[] = {"thread ", "stream ", ""};
+    const struct wt_host_timeline *host = w->timeline->host;
+    wt_time ends[MOST_LANES] = {0};
+    int64_t pid = w->pid + HOST_PID, first = pid * TIDS_PER_PROCESS + 1 + (int64_t)track * MOST_LANES;
+    int lanes = 0;
+    for (size_t i = 0; i < host->span_count; i++) {
+        if (!wt_host_span_lies_on(host, &host->spans[i], track))
+            continue;
+        int lane = host->spans[i].kind == WT_ACTIVITY_RECORD ? 0 : lane_of(ends, &host->spans[i]);
+        lanes = lane + 1 > lanes ? lane + 1 : lanes;
+        write_host_span(w, &host->spans[i], first + lane);
+    }
+    for (int lane = 0; lane < lanes; lane++) {
+        char *name = wt_format("%s%s", kinds[host->tracks[track].kind], host->tracks[track].name);
+        name_thread(w, pid, first + lane, name, (int64_t)track * MOST_LANES + lane);
+        free(name);
+    }
+}
+
+static void write_host(struct writer *w)
+{
+    const struct wt_host_timeline *host = w->timeline->host;
+    if (!host)
+        return;
+    char *name = wt_format("%shost, streams, copy engines", w->label);
+    name_process(w, w->pid + HOST_PID, name, w->order - w->order_step);
+    free(name);
+    for (uint32_t i = 0; i < host->track_count; i++)
+        write_track(w, i);
+}
+
 static void write_timeline(struct writer *w)
 {
     const struct wt_timeline *timeline = w->timeline;
@@ -229,6 +303,7 @@ static void write_timeline(struct writer *w)
     for (size_t i = 0; i < timeline->launch_count; i++)
         w->names[i] = quoted(timeline->launches[i].name[0] ? timeline->launches[i].name : "kernel");
     name_tracks(w);
+    write_host(w);
     for (size_t i = 0; i < timeline->span_count; i++)
         write_slice(w, &timeline->spans[i]);
     write_all_counters(w);
@@ -251,8 +326,9 @@ static enum wt_code write_perfetto(const struct wt_export *what, FILE *stream, s
         if (!timelines[i])
             continue;
         wt_timeline_sort(timelines[i]);
+        wt_time lead = timelines[i]->host ? timelines[i]->host->lead : 0; /* less than nothing wraps, and back again */
         struct writer w = {.stream = stream, .timeline = timelines[i], .label = both ? labels[i] : "", .order = i,
-                           .order_step = 2, .origin = wt_timeline_begin(timelines[i]), .first = &first,
+                           .order_step = 2, .origin = wt_timeline_begin(timelines[i]) - lead, .first = &first,
                            .pid = 1 + i * (int64_t)PIDS_PER_TIMELINE};
         write_timeline(&w);
     }

@@ -1,6 +1,7 @@
 /* The picture of one or two timelines, in parts. Private to sim/observe.
  *
- * Units are pixels (points for PDF), y grows downwards. Time is shown from each timeline's first start. */
+ * Units are pixels (points for PDF), y grows downwards. Time is shown from each timeline's first start, or, where the host's
+ * side is known, from its first call. */
 #ifndef WT_OBSERVE_PICTURE_H
 #define WT_OBSERVE_PICTURE_H
 
@@ -31,7 +32,8 @@ enum wt_detail {
 struct wt_picture_side {
     const struct wt_timeline *timeline;
     struct wt_metrics *metrics;
-    wt_time origin;
+    wt_time origin; /* of the blocks' times: begin less lead, which may wrap */
+    wt_time lead;   /* from the host's first call to the first block; 0 where nothing is known of it */
     bool is_prediction;
     int slots;          /* lanes of every SM's row */
     size_t *lane_spans; /* indices of spans by (SM, slot), then by start */
@@ -39,6 +41,7 @@ struct wt_picture_side {
     int *sm_of_row;     /* from top to bottom: by GPC, then by id */
     double *row_y;      /* top of every row */
     char caption[WT_PICTURE_LINE]; /* over the rows; empty when there is only one side */
+    struct wt_box tracks; /* the host's; height 0 = none */
     struct wt_box bars;  /* of launches; height 0 = none */
     struct wt_box band;  /* between bars and rows: the tail's bracket */
     struct wt_box rows;  /* all SMs */
@@ -86,6 +89,11 @@ const struct wt_metrics_part *wt_picture_tail(const struct wt_picture *picture, 
                                               size_t i);
 /* On which line of the bars above the rows a launch is shown, so that none overlap. */
 int wt_picture_bar_level(const struct wt_picture_side *side, size_t launch);
+
+/* picture_tracks.c: the host's side; 0 where nothing is known of it. */
+double wt_picture_tracks_height(const struct wt_picture_side *side);
+void wt_picture_draw_tracks(cairo_t *cr, const struct wt_picture *picture, const struct wt_picture_side *side);
+struct wt_colour wt_copy_colour(int direction);
 
 /* picture_text.c: the words: title, lines, captions. */
 void wt_picture_words(struct wt_picture *picture);

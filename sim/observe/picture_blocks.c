@@ -107,7 +107,7 @@ static void draw_one_by_one(cairo_t *cr, const struct wt_picture *picture, const
 
 static void draw_free_slots(cairo_t *cr, const struct wt_picture *picture, const struct wt_picture_side *side)
 {
-    double end = wt_picture_x(picture, wt_metrics_makespan(&side->metrics->whole));
+    double end = wt_picture_x(picture, side->timeline->host ? picture->length : wt_metrics_makespan(&side->metrics->whole));
     cairo_rectangle(cr, picture->x, side->rows.y, end - picture->x, side->rows.height);
     wt_set_colour(cr, wt_faint, 1);
     cairo_fill(cr);

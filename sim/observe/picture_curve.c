@@ -21,16 +21,16 @@ static void trace_curve(cairo_t *cr, const struct wt_picture *picture, const str
     const struct wt_residency_curve *curve = &side->metrics->residency;
     const double *values = values_of(picture, side);
     double last = 0;
-    cairo_move_to(cr, wt_picture_x(picture, 0), curve_y(picture, 0));
+    cairo_move_to(cr, wt_picture_x(picture, side->lead), curve_y(picture, 0));
     for (size_t i = 0; i < curve->count; i++) {
         if (i > 0 && fabs(values[i] - last) < 1e-9 * picture->curve_most)
             continue;
-        double x = wt_picture_x(picture, i * curve->width);
+        double x = wt_picture_x(picture, side->lead + i * curve->width);
         cairo_line_to(cr, x, curve_y(picture, last));
         cairo_line_to(cr, x, curve_y(picture, values[i]));
         last = values[i];
     }
-    double x = wt_picture_x(picture, wt_metrics_makespan(&side->metrics->whole));
+    double x = wt_picture_x(picture, side->lead + wt_metrics_makespan(&side->metrics->whole));
     cairo_line_to(cr, x, curve_y(picture, last));
     cairo_line_to(cr, x, curve_y(picture, 0));
 }

@@ -143,6 +143,8 @@ static void draw_side(cairo_t *cr, const struct wt_picture *picture, const struc
         wt_set_colour(cr, wt_ink, 1);
         wt_text_within(cr, MARGIN, side->caption_y, picture->width - 2 * MARGIN, side->caption);
     }
+    if (side->tracks.height > 0)
+        wt_picture_draw_tracks(cr, picture, side);
     if (side->bars.height > 0)
         for (size_t i = 0; i < side->timeline->launch_count; i++)
             draw_bar(cr, picture, side, i);
@@ -329,6 +331,22 @@ static void launch_entries(struct legend *legend, const struct wt_picture *pictu
                                              : "(darker: more of the SM's slots)");
 }
 
+/* Of the directions that occur. */
+static void copy_entries(struct legend *legend, const struct wt_host_timeline *host)
+{
+    static const char *const texts[WT_DIRECTIONS] = {"copy to the device", "copy to the host", "copy within the device"};
+    bool occurs[WT_DIRECTIONS] = {false};
+    for (size_t i = 0; host && i < host->span_count; i++)
+        if (host->spans[i].kind == WT_ACTIVITY_COPY)
+            occurs[host->spans[i].direction] = true;
+    for (int i = 0; i < WT_DIRECTIONS; i++) {
+        if (!occurs[i] || !begin_entry(legend, SWATCH, texts[i]))
+            continue;
+        fill_swatch(legend, legend->x, SWATCH, wt_copy_colour(i));
+        end_entry(legend, SWATCH, texts[i]);
+    }
+}
+
 static void draw_legend(cairo_t *cr, const struct wt_picture *picture)
 {
     struct legend legend = {cr, picture->x, picture->legend_y + 14, picture->width - MARGIN};
@@ -339,6 +357,7 @@ static void draw_legend(cairo_t *cr, const struct wt_picture *picture)
         line_entry(&legend, wt_predicted, true, "predicted");
     }
     launch_entries(&legend, picture, &picture->sides[0]);
+    copy_entries(&legend, picture->sides[0].timeline->host);
     free_entry(&legend);
     tail_entry(&legend);
 }

@@ -81,7 +81,7 @@ static int bar_levels(const struct wt_picture_side *side)
         int level = wt_picture_bar_level(side, i);
         most = level > most ? level : most;
     }
-    return side->timeline->launch_count > 1 ? most + 1 : 0;
+    return side->timeline->launch_count > 1 && !side->timeline->host ? most + 1 : 0;
 }
 
 static void add_side(struct wt_picture *picture, struct wt_timeline *timeline, bool is_prediction)
@@ -92,14 +92,16 @@ static void add_side(struct wt_picture *picture, struct wt_timeline *timeline, b
     side->timeline = timeline;
     side->is_prediction = is_prediction;
     side->metrics = wt_metrics_of_timeline(timeline);
-    side->origin = side->metrics->whole.begin;
+    side->lead = timeline->host ? timeline->host->lead : 0;
+    side->origin = side->metrics->whole.begin - side->lead;
     int used = wt_timeline_slots(timeline), known = most_blocks_per_sm(timeline);
     side->slots = used > known ? used : known;
     sort_into_lanes(side);
     order_rows(side);
     picture->has_gpcs |= group_count(side) > 1;
-    wt_time makespan = wt_metrics_makespan(&side->metrics->whole);
-    picture->length = makespan > picture->length ? makespan : picture->length;
+    wt_time end = wt_metrics_makespan(&side->metrics->whole) + side->lead;
+    end = timeline->host && timeline->host->end > end ? timeline->host->end : end;
+    picture->length = end > picture->length ? end : picture->length;
     picture->blocks += timeline->span_count;
 }
 
@@ -107,7 +109,7 @@ static void add_side(struct wt_picture *picture, struct wt_timeline *timeline, b
 
 static double side_head(const struct wt_picture *picture, const struct wt_picture_side *side)
 {
-    return (picture->side_count > 1 ? CAPTION : 0) + bar_levels(side) * BAR + BAND;
+    return (picture->side_count > 1 ? CAPTION : 0) + wt_picture_tracks_height(side) + bar_levels(side) * BAR + BAND;
 }
 
 static double axis_height(const struct wt_picture *picture)
@@ -214,6 +216,8 @@ static double place_side(struct wt_picture *picture, struct wt_picture_side *sid
         side->caption_y = y + CAPTION - 6;
         y += CAPTION;
     }
+    side->tracks = (struct wt_box){picture->x, y, picture->plot_width, wt_picture_tracks_height(side)};
+    y += side->tracks.height;
     side->bars = (struct wt_box){picture->x, y, picture->plot_width, bar_levels(side) * BAR};
     y += side->bars.height;
     side->band = (struct wt_box){picture->x, y, picture->plot_width, BAND};

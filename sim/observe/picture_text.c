@@ -86,6 +86,12 @@ static void describe_run(char *text, const struct wt_picture_side *side)
     add_time(text, wt_metrics_makespan(&side->metrics->whole), side->timeline->clock_mhz);
 }
 
+static void describe_host(char *text, const struct wt_picture_side *side)
+{
+    add(text, "first call to the end ");
+    add_time(text, side->timeline->host->end, side->timeline->clock_mhz);
+}
+
 static void describe_tail(char *text, const struct wt_picture_side *side)
 {
     const struct wt_tail *tail = &side->metrics->whole.tail;
@@ -161,6 +167,8 @@ static void write_words(struct wt_picture *picture, cairo_t *cr)
             caption_of(picture->sides[i].caption, &sides[i]);
         return;
     }
+    if (sides[0].timeline->host)
+        add_words(picture, cr, room, describe_host, &sides[0]);
     add_words(picture, cr, room, describe_run, &sides[0]);
     add_achieved(picture, cr, room);
     add_words(picture, cr, room, describe_tail, &sides[0]);

@@ -142,6 +142,41 @@ static void write_spans(FILE *stream, const struct wt_timeline *timeline)
     free(bytes.data);
 }
 
+static void put_host_span(struct wt_bytes *bytes, const struct wt_host_span *span)
+{
+    wt_put_uint(bytes, span->kind, 1);
+    wt_put_uint(bytes, span->track, 4);
+    wt_put_uint(bytes, span->stream, 4);
+    wt_put_uint(bytes, span->name, 4);
+    wt_put_uint(bytes, span->begin, 8);
+    wt_put_uint(bytes, span->end, 8);
+    wt_put_uint(bytes, span->waited, 8);
+    wt_put_uint(bytes, span->bytes, 8);
+    wt_put_uint(bytes, span->direction, 1);
+    wt_put_uint(bytes, span->pageable, 1);
+    wt_put_uint(bytes, span->launch, 4);
+}
+
+static void write_host(FILE *stream, const struct wt_host_timeline *host)
+{
+    struct wt_bytes bytes = {0};
+    if (!host)
+        return;
+    wt_put_uint(&bytes, host->lead, 8);
+    wt_put_uint(&bytes, host->thread_count, 4);
+    wt_put_uint(&bytes, host->stream_count, 4);
+    for (size_t i = 0; i < host->track_count; i++)
+        wt_put_text(&bytes, host->tracks[i].name);
+    wt_put_uint(&bytes, host->name_count, 4);
+    for (size_t i = 0; i < host->name_count; i++)
+        wt_put_text(&bytes, host->names[i]);
+    wt_put_uint(&bytes, host->span_count, 8);
+    for (size_t i = 0; i < host->span_count; i++)
+        put_host_span(&bytes, &host->spans[i]);
+    write_chunk(stream, "HOST", &bytes);
+    free(bytes.data);
+}
+
 static void write_end(FILE *stream, uint64_t spans)
 {
     struct wt_bytes bytes = {0};
@@ -166,6 +201,7 @@ static enum wt_code write_result(const struct wt_export *what, FILE *stream, str
         write_description(stream, timelines[kind], kind);
         write_needs(stream, timelines[kind]);
         write_spans(stream, timelines[kind]);
+        write_host(stream, timelines[kind]->host);
         spans += timelines[kind]->span_count;
     }
     write_end(stream, spans);
@@ -339,6 +375,75 @@ static enum wt_code read_spans(struct reader *reader, struct wt_cursor *payload)
     return WT_OK;
 }
 
+static struct wt_host_span get_host_span(struct wt_cursor *payload)
+{
+    struct wt_host_span span = {.kind = (enum wt_activity_kind)wt_get_uint(payload, 1)};
+    span.track = (uint32_t)wt_get_uint(payload, 4);
+    span.stream = (uint32_t)wt_get_uint(payload, 4);
+    span.name = (uint32_t)wt_get_uint(payload, 4);
+    span.begin = wt_get_uint(payload, 8);
+    span.end = wt_get_uint(payload, 8);
+    span.waited = wt_get_uint(payload, 8);
+    span.bytes = wt_get_uint(payload, 8);
+    span.direction = (uint8_t)wt_get_uint(payload, 1);
+    span.pageable = (uint8_t)wt_get_uint(payload, 1);
+    span.launch = (uint32_t)wt_get_uint(payload, 4);
+    return span;
+}
+
+static bool host_span_makes_sense(const struct wt_host_timeline *host, const struct wt_timeline *timeline,
+                                  const struct wt_host_span *span)
+{
+    if (span->kind > WT_ACTIVITY_KERNEL || span->track >= host->track_count || span->name >= host->name_count)
+        return false;
+    if (span->stream != UINT32_MAX && span->stream >= host->stream_count)
+        return false;
+    if (span->begin > span->end || span->end >= latest || span->waited > span->end - span->begin)
+        return false;
+    if (span->kind == WT_ACTIVITY_KERNEL && span->launch >= timeline->launch_count)
+        return false;
+    return span->direction < WT_DIRECTIONS && span->bytes < latest && span->pageable <= 1;
+}
+
+/* The tracks' names, then the spans'. */
+static struct wt_host_timeline *get_host_names(struct wt_cursor *payload)
+{
+    wt_time lead = wt_get_uint(payload, 8);
+    size_t threads = (size_t)wt_get_uint(payload, 4), streams = (size_t)wt_get_uint(payload, 4);
+    payload->failed |= lead >= latest || threads > payload->count || streams > payload->count;
+    struct wt_host_timeline *host = wt_host_timeline_empty(payload->failed ? 0 : threads, payload->failed ? 0 : streams);
+    host->lead = lead;
+    while (host->track_count < host->thread_count + host->stream_count + WT_DIRECTIONS) {
+        char *name = wt_get_text(payload);
+        wt_host_timeline_add_track(host, name);
+        free(name);
+    }
+    size_t names = (size_t)wt_get_uint(payload, 4);
+    for (size_t i = 0; i < names && !payload->failed; i++) {
+        char *name = wt_get_text(payload);
+        payload->failed |= wt_host_timeline_name(host, name) != i;
+        free(name);
+    }
+    return host;
+}
+
+static enum wt_code read_host(struct reader *reader, struct wt_cursor *payload)
+{
+    static const char nonsense[] = "the host's side makes no sense";
+    if (!reader->current || reader->current->host || reader->current->clock_mhz <= 0)
+        return fail_damaged(reader, nonsense);
+    struct wt_host_timeline *host = reader->current->host = get_host_names(payload);
+    uint64_t spans = wt_get_uint(payload, 8);
+    for (uint64_t i = 0; i < spans && !payload->failed; i++) {
+        struct wt_host_span span = get_host_span(payload);
+        if (payload->failed || !host_span_makes_sense(host, reader->current, &span))
+            return fail_damaged(reader, nonsense);
+        wt_host_timeline_add(host, &span);
+    }
+    wt_host_timeline_sort(host);
+    return payload->failed || payload->at < payload->count ? fail_damaged(reader, nonsense) : WT_OK;
+}
+
 static enum wt_code read_end(struct reader *reader, struct wt_cursor *payload)
 {
     reader->done = true;
@@ -349,6 +454,7 @@ static const struct chunk_reader chunk_readers[] = {
     {"TIME", read_description},
     {"NEED", read_needs},
     {"SPAN", read_spans},
+    {"HOST", read_host},
     {"DONE", read_end},
 };
 

@@ -15,6 +15,7 @@ enum { DEEPEST = 8 };
 
 struct stream_values {
     char *name;
+    int priority;
 };
 
 struct thread_values {
@@ -43,6 +44,8 @@ const char *const wt_triggers[] = {"no", "end", "start", NULL};
 
 const struct wt_param wt_stream_params[] = {
     {"name", WT_PARAM_STRING, offsetof(struct stream_values, name), .help = "shown in pictures; default: its number"},
+    {"priority", WT_PARAM_INT, offsetof(struct stream_values, priority), .low = -5, .high = 0,
+     .help = "of its kernels: the lower, the more urgent"},
     {0}};
 
 const struct wt_param wt_call_params[] = {
@@ -470,10 +473,10 @@ static enum wt_code refuse_kernel_orders(const struct reader *r)
 {
     for (size_t i = 0; i < r->workload->kernel_count; i++) {
         const struct wt_workload_kernel *k = &r->workload->kernels[i];
-        if (k->repeat != 1 || k->stream != 0 || k->programmatic != WT_PROGRAMMATIC_NO || k->after_count > 0)
+        if (k->repeat != 1 || k->stream != 0 || k->priority != 0 || k->programmatic != WT_PROGRAMMATIC_NO || k->after_count > 0)
             return wt_fail_at(r->err, r->workload->path, k->line,
                               "kernel '%s': with 'host', its calls say how often and where it is launched; remove 'repeat', "
-                              "'stream', 'programmatic' and 'after' here", k->name);
+                              "'stream', 'priority', 'programmatic' and 'after' here", k->name);
     }
     return WT_OK;
 }
@@ -523,6 +526,18 @@ static void launch_in_order(struct reader *r, uint32_t index)
                                        .event = event_of_kernel(r, index), .name = "record of a kernel's end"});
 }
 
+static enum wt_code check_priorities(const struct reader *r)
+{
+    const struct wt_workload_kernel *kernels = r->workload->kernels;
+    for (size_t i = 0; i < r->workload->kernel_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (kernels[i].stream == kernels[k].stream && kernels[i].priority != kernels[k].priority)
+                return wt_fail_at(r->err, r->workload->path, kernels[i].line,
+                                  "stream %d already has priority %d; use another stream", kernels[k].stream,
+                                  kernels[k].priority);
+    return WT_OK;
+}
+
 static void launch_all_in_order(struct reader *r)
 {
     struct wt_thread *thread = own(r->host, wt_alloc(1, sizeof *thread));
@@ -538,14 +553,20 @@ static void launch_all_in_order(struct reader *r)
 static enum wt_code name_streams(struct reader *r)
 {
     const char **names = own(r->host, wt_alloc(r->stream_count, sizeof *names));
+    int *priorities = own(r->host, wt_alloc(r->stream_count, sizeof *priorities));
     for (size_t i = 0; i < r->stream_count; i++) {
         struct stream_values values = {0};
         const config_setting_t *group = wt_config_element(wt_config_root(r->config), "streams", i);
         if (group)
             WT_TRY(wt_params_read(wt_stream_params, r->config, group, &values, r->err));
+        priorities[i] = values.priority;
+        for (size_t k = 0; k < r->workload->kernel_count && !group; k++)
+            if ((size_t)r->workload->kernels[k].stream == i)
+                priorities[i] = r->workload->kernels[k].priority;
         names[i] = own(r->host, values.name ? values.name : wt_format("%zu", i));
     }
     r->host->program.streams = names;
+    r->host->program.priorities = priorities;
     r->host->program.stream_count = r->stream_count;
     return WT_OK;
 }
@@ -564,9 +585,10 @@ static enum wt_code read_host(struct reader *r)
 {
     r->stream_limit = wt_config_count(wt_config_root(r->config), "streams");
     r->stream_count = r->stream_limit;
-    if (wt_config_count(wt_config_root(r->config), "host") == 0)
+    if (wt_config_count(wt_config_root(r->config), "host") == 0) {
+        WT_TRY(check_priorities(r));
         launch_all_in_order(r);
-    else {
+    } else {
         WT_TRY(refuse_kernel_orders(r));
         WT_TRY(read_graphs(r));
         WT_TRY(read_threads(r));

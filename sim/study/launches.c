@@ -193,7 +193,7 @@ static enum wt_code check_cooperative(const struct filling *f, const struct wt_w
                       kernel->name, grid_blocks, f->gpu->name, capacity, f->gpu->topology.sm_count, occupancy->blocks_per_sm);
 }
 
-static enum wt_code add_launch(const struct filling *f, size_t which)
+static enum wt_code add_launch(const struct filling *f, size_t which, int stream, int priority)
 {
     const struct wt_workload_kernel *kernel = &f->workload->kernels[which];
     const struct wt_shape *shape = &f->fitted[which].shape;
@@ -214,8 +214,10 @@ static enum wt_code add_launch(const struct filling *f, size_t which)
     else if (kernel->behaviour.waits.line > 0)
         make_waiting(f, model, &cost, grid_blocks);
     f->launches->kernels[index] = (struct wt_kernel){
-        .name = kernel->name, .grid_blocks = grid_blocks, .shape = *shape, .cost = cost, .cooperative = kernel->cooperative};
+        .name = kernel->name, .grid_blocks = grid_blocks, .shape = *shape, .cost = cost, .cooperative = kernel->cooperative,
+        .priority = priority};
     describe_launch(f->launches->about, kernel, grid_blocks, shape, occupancy);
+    f->launches->about->launches[index].stream = stream;
     f->launches->about->launches[index].tasks = persistent ? units : 0;
     return WT_OK;
 }
@@ -224,7 +226,7 @@ static enum wt_code add_in_order(const struct filling *f)
 {
     for (size_t k = 0; k < f->workload->kernel_count; k++)
         for (int i = 0; i < f->workload->kernels[k].repeat; i++)
-            WT_TRY(add_launch(f, k));
+            WT_TRY(add_launch(f, k, 0, f->workload->kernels[k].priority));
     return WT_OK;
 }
 
@@ -235,13 +237,14 @@ static enum wt_code add_call(const struct filling *f, struct wt_call *call)
     uint32_t which = call->kernel;
     if (call->kind != WT_CALL_LAUNCH && call->kind != WT_CALL_GRAPH)
         return WT_OK;
+    int priority = f->workload->host->program.priorities[call->stream];
     call->kernel = (uint32_t)f->launches->count;
     if (call->kind == WT_CALL_LAUNCH)
-        return add_launch(f, which);
+        return add_launch(f, which, (int)call->stream, priority);
     call->nodes = graph->nodes;
     call->node_count = graph->node_count;
     for (size_t i = 0; i < graph->kernel_count; i++)
-        WT_TRY(add_launch(f, graph->kernels[i]));
+        WT_TRY(add_launch(f, graph->kernels[i], (int)call->stream, priority));
     return WT_OK;
 }
 

@@ -56,7 +56,8 @@ static const struct wt_param kernel_params[] = {
      .help = "kernels of other streams that it waits for, by position from 0, where there is no 'host'"},
     {"programmatic", WT_PARAM_CHOICE, FIELD(programmatic), .choices = wt_triggers,
      .help = "programmatic dependent launch after the kernel before it in the stream, where there is no 'host'"},
-    {"priority", WT_PARAM_INT, FIELD(priority), .low = -5, .high = 0, .help = "only 0 is simulated so far"},
+    {"priority", WT_PARAM_INT, FIELD(priority), .low = -5, .high = 0,
+     .help = "its stream's, the lower the more urgent, where there is no 'host'"},
     {"cluster", WT_PARAM_INTS, FIELD(cluster), .unit = "blocks", .low = 1, .high = 16, .most = 3,
      .help = "cluster size; only 1 is simulated so far"},
     {"cooperative", WT_PARAM_BOOL, FIELD(cooperative), .help = "refused unless the whole grid has room at once"},
@@ -282,8 +283,6 @@ static enum wt_code refuse_unsupported(const struct reading *r)
     int cluster = 1;
     for (int i = 0; i < v->cluster.count; i++)
         cluster *= v->cluster.values[i];
-    if (v->priority != 0)
-        return fail_at_key(r, "priority", "priorities are not simulated yet; remove it");
     if (cluster != 1)
         return fail_at_key(r, "cluster", "clusters are not simulated yet; remove it");
     return WT_OK;
@@ -316,6 +315,7 @@ static void take_values(struct reading *r, size_t index)
     k->split_overhead_cycles = v->split_overhead;
     k->rework_line = line_of(r, v->split > 1 ? "split" : "order");
     k->stream = v->stream;
+    k->priority = v->priority;
     k->programmatic = (enum wt_programmatic)v->programmatic;
     k->after = v->after.values; /* taken over */
     k->after_count = v->after.count;

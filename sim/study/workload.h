@@ -26,7 +26,7 @@ struct wt_workload_kernel {
     int split;
     double split_overhead_cycles;
     int repeat; /* launches of it, one after another; at least 1 */
-    int stream;
+    int stream, priority;
     enum wt_programmatic programmatic;
     int *after; /* kernels before it that it waits for; owned */
     int after_count;
