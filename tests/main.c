@@ -33,6 +33,7 @@ static Suite *(*const suites[])(void) = {
     calibrate_suite,
     waiting_suite,
     persistent_suite,
+    remedies_suite,
     view_model_suite,
     view_suite,
 };

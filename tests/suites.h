@@ -35,6 +35,7 @@ Suite *clocks_suite(void);
 Suite *topology_suite(void);
 Suite *capture_suite(void);
 Suite *waiting_suite(void);
+Suite *remedies_suite(void);
 Suite *persistent_suite(void);
 Suite *view_suite(void);
 Suite *view_model_suite(void);

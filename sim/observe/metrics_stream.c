@@ -221,6 +221,11 @@ static void on_block(void *context, const struct wt_block_run *run)
         count(stream->running[run->launch], run, warps);
 }
 
+static void on_task(void *context, const struct wt_block_run *run)
+{
+    wt_timeline_note_task(((struct wt_metrics_stream *)context)->metrics->about, run);
+}
+
 static void on_launch_end(void *context, uint32_t launch, wt_time queue_empty, wt_time end)
 {
     struct wt_metrics_stream *stream = context;
@@ -228,7 +233,8 @@ static void on_launch_end(void *context, uint32_t launch, wt_time queue_empty, w
     struct wt_tally *whole = &stream->whole->tally;
     struct part *part = stream->running[launch];
     (void)end;
-    about->launches[launch].queue_empty = queue_empty;
+    wt_timeline_note_queue_empty(about, launch, queue_empty);
+    queue_empty = about->launches[launch].queue_empty;
     whole->queue_empty = queue_empty > whole->queue_empty ? queue_empty : whole->queue_empty;
     if (!part)
         return;
@@ -269,7 +275,7 @@ struct wt_metrics_stream *wt_metrics_stream_new(const struct wt_timeline *about)
 struct wt_observer wt_metrics_stream_observer(struct wt_metrics_stream *stream)
 {
     return (struct wt_observer){.context = stream, .launch_begins = on_launch_begin, .block_done = on_block,
-                                .launch_ends = on_launch_end};
+                                .task_done = on_task, .launch_ends = on_launch_end};
 }
 
 struct wt_metrics *wt_metrics_stream_finish(struct wt_metrics_stream *stream)

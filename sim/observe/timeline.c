@@ -75,17 +75,29 @@ static void on_block(void *context, const struct wt_block_run *run)
         wt_timeline_add(timeline, run);
 }
 
+void wt_timeline_note_task(struct wt_timeline *timeline, const struct wt_block_run *run)
+{
+    wt_time *empty = &timeline->launches[run->launch].queue_empty;
+    *empty = run->start > *empty ? run->start : *empty;
+}
+
+void wt_timeline_note_queue_empty(struct wt_timeline *timeline, uint32_t launch, wt_time blocks_handed_out)
+{
+    assert(launch < timeline->launch_count);
+    if (timeline->launches[launch].tasks == 0)
+        timeline->launches[launch].queue_empty = blocks_handed_out;
+}
+
 static void on_task(void *context, const struct wt_block_run *run)
 {
+    wt_timeline_note_task(context, run);
     wt_timeline_add(context, run);
 }
 
 static void on_launch_end(void *context, uint32_t launch, wt_time queue_empty, wt_time end)
 {
-    struct wt_timeline *timeline = context;
     (void)end;
-    assert(launch < timeline->launch_count);
-    timeline->launches[launch].queue_empty = queue_empty;
+    wt_timeline_note_queue_empty(context, launch, queue_empty);
 }
 
 struct wt_timeline *wt_timeline_new(const char *title, const char *gpu_name, int sm_count)

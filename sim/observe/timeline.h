@@ -20,7 +20,7 @@ struct wt_timeline_launch {
     int threads_per_block;
     int warps_per_block;
     int blocks_per_sm;       /* theoretical occupancy; 0 = unknown */
-    wt_time queue_empty;     /* the launch's last block was handed out (its start) */
+    wt_time queue_empty;     /* the launch's last block (of a persistent one the last task) was handed out (its start) */
     struct wt_launch_needs needs; /* of a block; threads 0, registers -1 where unknown */
     int stream;
 };
@@ -55,6 +55,10 @@ void wt_timeline_add(struct wt_timeline *timeline, const struct wt_block_run *sp
 /* Adds every block of a simulation (of persistent launches every task) and sets each launch's queue_empty. The launches must have been added before,
  * in the simulation's order. The timeline must outlive the observer. */
 struct wt_observer wt_timeline_observer(struct wt_timeline *timeline);
+
+/* For observers. A task moves its launch's queue_empty; a launch that ends has none but its blocks', unless it has tasks. */
+void wt_timeline_note_task(struct wt_timeline *timeline, const struct wt_block_run *run);
+void wt_timeline_note_queue_empty(struct wt_timeline *timeline, uint32_t launch, wt_time blocks_handed_out);
 
 /* Orders spans by (start, launch, block). */
 void wt_timeline_sort(struct wt_timeline *timeline);

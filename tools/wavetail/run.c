@@ -181,6 +181,29 @@ static void print_duration(struct wt_json *json, const struct wt_workload_kernel
     wt_json_close(json);
 }
 
+/* Only what differs from a plain kernel. */
+static void print_behaviour(struct wt_json *json, const struct wt_workload_kernel *kernel)
+{
+    if (kernel->cooperative)
+        wt_json_bool(json, "cooperative", true);
+    if (kernel->order != WT_ORDER_ASIS)
+        wt_json_string(json, "order", wt_order_names[kernel->order]);
+    if (kernel->split > 1) {
+        wt_json_int(json, "split", kernel->split);
+        wt_json_number(json, "split_overhead", kernel->split_overhead_cycles, 12);
+    }
+    if (kernel->behaviour.persistent.line > 0) {
+        wt_json_object(json, "persistent");
+        wt_params_json(wt_persistent_params, &kernel->behaviour.persistent, json);
+        wt_json_close(json);
+    }
+    if (kernel->behaviour.waits.line > 0) {
+        wt_json_object(json, "waiting");
+        wt_params_json(wt_waits_params, &kernel->behaviour.waits, json);
+        wt_json_close(json);
+    }
+}
+
 static void print_kernel(struct wt_json *json, const struct wt_workload_kernel *kernel)
 {
     wt_json_object(json, NULL);
@@ -193,6 +216,7 @@ static void print_kernel(struct wt_json *json, const struct wt_workload_kernel *
     wt_json_int(json, "carveout_kb", kernel->needs.carveout_kb);
     wt_json_int(json, "barriers", kernel->needs.barriers);
     wt_json_int(json, "repeat", kernel->repeat);
+    print_behaviour(json, kernel);
     print_duration(json, kernel);
     wt_json_close(json);
 }
