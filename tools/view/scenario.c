@@ -42,6 +42,17 @@ static void take_kernel(struct scenario_kernel *kernel, const struct wt_kernel *
         kernel->durations[i] = from->cost.duration(from->cost.context, i);
 }
 
+/* What the panel needs to know of kernels that are simulated from their file. */
+static void take_needs(struct scenario *scenario, const struct wt_workload *workload)
+{
+    scenario->workload = wt_strdup(workload->path);
+    scenario->kernels = wt_alloc(workload->kernel_count, sizeof *scenario->kernels);
+    scenario->count = workload->kernel_count;
+    for (size_t i = 0; i < scenario->count; i++)
+        scenario->kernels[i] = (struct scenario_kernel){.name = wt_strdup(workload->kernels[i].name),
+                                                        .needs = workload->kernels[i].needs, .needs_known = true};
+}
+
 static struct scenario *take_launches(const struct wt_workload *workload, const struct wt_launches *launches,
                                       const char *gpu, uint64_t seed)
 {
@@ -50,6 +61,10 @@ static struct scenario *take_launches(const struct wt_workload *workload, const 
     scenario->gpu = wt_strdup(gpu);
     scenario->placement = workload->placement ? wt_strdup(workload->placement) : NULL;
     scenario->seed = seed;
+    if (launches->sharing || launches->program) {
+        take_needs(scenario, workload);
+        return scenario;
+    }
     scenario->kernels = wt_alloc(launches->count, sizeof *scenario->kernels);
     for (size_t k = 0; k < workload->kernel_count; k++)
         for (int i = 0; i < workload->kernels[k].repeat; i++) {
@@ -143,6 +158,7 @@ void scenario_free(struct scenario *scenario)
     free(scenario->title);
     free(scenario->gpu);
     free(scenario->placement);
+    free(scenario->workload);
     free(scenario);
 }
 
@@ -288,12 +304,73 @@ static struct wt_timeline *describe(const struct scenario *scenario, const struc
     return timeline;
 }
 
+/* ---- Simulating from the workload's file ---- */
+
+static void change_kernel(struct wt_workload_kernel *kernel, const struct changes *changes)
+{
+    static const int orders[ORDERS] = {WT_ORDER_ASIS, WT_ORDER_LONGEST_FIRST, WT_ORDER_SHUFFLE};
+    if (changes->threads > 0) {
+        uint64_t threads = kernel->grid_blocks * (uint64_t)kernel->needs.threads;
+        kernel->grid_blocks = (threads + (uint64_t)changes->threads - 1) / (uint64_t)changes->threads;
+        kernel->needs.threads = changes->threads;
+    }
+    kernel->needs.registers_per_thread = changes->registers >= 0 ? changes->registers : kernel->needs.registers_per_thread;
+    kernel->needs.dynamic_shared_bytes =
+        changes->dynamic_shared >= 0 ? changes->dynamic_shared : kernel->needs.dynamic_shared_bytes;
+    kernel->order = changes->order == ORDER_AS_IS ? kernel->order : orders[changes->order];
+}
+
+static enum wt_code simulate_launches(const struct scenario *scenario, const struct wt_launches *launches, const struct wt_gpu *gpu,
+                                      struct wt_timeline *timeline, struct wt_error *err)
+{
+    const struct wt_policy *policy = NULL;
+    if (scenario->placement)
+        WT_TRY(wt_policy_find(scenario->placement, &policy, err));
+    struct wt_observer observers[2] = {wt_timeline_observer(timeline)};
+    struct wt_task_teller teller = {launches, observers, 1};
+    observers[1] = wt_task_teller_observer(&teller);
+    struct wt_simulation simulation = {.gpu = gpu, .policy = policy, .kernels = launches->kernels, .kernel_count = launches->count,
+                                       .seed = scenario->seed, .first_group = -1, .first_extra_sm = -1,
+                                       .sharing = launches->sharing, .observers = observers, .observer_count = 2};
+    return wt_launches_simulate(launches, &simulation, timeline, err);
+}
+
+/* `gpu` is taken over when it succeeds. */
+static enum wt_code simulate_workload(const struct scenario *scenario, const struct changes *changes, const char *label,
+                                      struct wt_gpu *gpu, struct run **out, struct wt_error *err)
+{
+    struct wt_workload *workload;
+    struct wt_launches *launches;
+    WT_TRY(wt_workload_read(scenario->workload, &workload, err));
+    for (size_t i = 0; i < workload->kernel_count; i++)
+        change_kernel(&workload->kernels[i], changes);
+    enum wt_code code = wt_launches_new(workload, gpu, scenario->seed, false, &launches, err);
+    if (code == WT_OK) {
+        struct wt_timeline *timeline = launches->about;
+        launches->about = NULL;
+        code = simulate_launches(scenario, launches, gpu, timeline, err);
+        if (code == WT_OK)
+            *out = run_new(label, timeline, gpu);
+        else
+            wt_timeline_free(timeline);
+    }
+    wt_launches_free(launches);
+    wt_workload_free(workload);
+    return code;
+}
+
 enum wt_code scenario_simulate(const struct scenario *scenario, const struct changes *changes, const char *label,
                                struct run **out, struct wt_error *err)
 {
     struct wt_gpu *gpu;
     *out = NULL;
     WT_TRY(wt_gpu_load(changes->gpu ? changes->gpu : scenario->gpu, &gpu, err));
+    if (scenario->workload) {
+        enum wt_code simulated = simulate_workload(scenario, changes, label, gpu, out, err);
+        if (simulated != WT_OK)
+            wt_gpu_free(gpu);
+        return simulated;
+    }
     struct prepared *prepared = wt_alloc(scenario->count, sizeof *prepared);
     for (size_t i = 0; i < scenario->count; i++)
         prepared[i] = prepare(&scenario->kernels[i], changes, scenario->seed);
