@@ -91,12 +91,13 @@ START_TEST(scripts_do_what_they_say)
         TRACE "--script $ROOT/tests/view/compare.script",
         TRACE "--script $ROOT/tests/view/whatif.script",
         ROUNDS "--captions $ROOT/tests/view/lesson.cfg --script $ROOT/tests/view/lesson.script",
+        "$ROOT/tests/view/overlap.cfg --script $ROOT/tests/view/overlap.script",
     };
     succeeds("", scripts[_i]);
 }
 END_TEST
 
-enum { SCRIPTS = 4 };
+enum { SCRIPTS = 5 };
 
 /* The same in a window, on a display that shows nothing. */
 START_TEST(scripts_play_in_a_window)
@@ -180,8 +181,10 @@ static cairo_surface_t *load(const char *path)
 static int channel_difference(uint32_t a, uint32_t b)
 {
     int most = 0;
-    for (int shift = 0; shift < 24; shift += 8)
-        most = abs((int)(a >> shift & 255) - (int)(b >> shift & 255)) > most ? abs((int)(a >> shift & 255) - (int)(b >> shift & 255)) : most;
+    for (int shift = 0; shift < 24; shift += 8) {
+        int its = abs((int)(a >> shift & 255) - (int)(b >> shift & 255));
+        most = its > most ? its : most;
+    }
     return most;
 }
 

@@ -191,7 +191,7 @@ static void write_blocks(const struct view *view, const struct run *run, char te
 
 static void write_makespan(const struct view *view, const struct run *run, char text[64])
 {
-    view_time_text(view, wt_to_cycles(run->end), text);
+    view_time_text(view, wt_to_cycles(run_makespan(run)), text);
 }
 
 static void write_waves(const struct view *view, const struct run *run, char text[64])
@@ -242,7 +242,7 @@ static void differences(struct view *view, struct rect *rect)
 {
     const struct run *run = view_run(view), *other = view_other(view);
     char text[64];
-    double mine = wt_to_cycles(run->end), its = wt_to_cycles(other->end), share = mine > 0 ? 100 * (its - mine) / mine : 0;
+    double mine = wt_to_cycles(run_makespan(run)), its = wt_to_cycles(run_makespan(other)), share = mine > 0 ? 100 * (its - mine) / mine : 0;
     panel_heading(view, rect, "Difference");
     panel_fact(view, rect, "makespan", "%+.2f %%", fabs(share) < 0.005 ? 0 : share);
     panel_fact(view, rect, "starts, 95 %", "within %s", view_time_text(view, view->error_scale, text));

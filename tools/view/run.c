@@ -5,15 +5,46 @@
 
 #include "core/mem.h"
 
+/* From the first start or, where it is known, from the host's first call, which is `lead` before. */
 static void count_from_zero(struct wt_timeline *timeline)
 {
-    wt_time begin = wt_timeline_begin(timeline);
-    for (size_t i = 0; begin > 0 && i < timeline->span_count; i++) {
-        timeline->spans[i].start -= begin;
-        timeline->spans[i].end -= begin;
+    wt_time begin = wt_timeline_begin(timeline), lead = timeline->host ? timeline->host->lead : 0;
+    for (size_t i = 0; begin != lead && i < timeline->span_count; i++) {
+        timeline->spans[i].start += lead - begin;
+        timeline->spans[i].end += lead - begin;
     }
-    for (size_t i = 0; i < timeline->launch_count; i++)
-        timeline->launches[i].queue_empty -= timeline->launches[i].queue_empty < begin ? 0 : begin;
+    for (size_t i = 0; i < timeline->launch_count; i++) {
+        wt_time empty = timeline->launches[i].queue_empty;
+        timeline->launches[i].queue_empty = empty < begin ? lead : empty + lead - begin;
+    }
+}
+
+/* ---- The host's side ---- */
+
+static void index_tracks(struct run *run)
+{
+    struct wt_host_timeline *host = run->timeline->host;
+    run->whole = run->end;
+    if (!host)
+        return;
+    wt_host_timeline_sort(host);
+    run->whole = host->end > run->end ? host->end : run->end;
+    run->track_first = wt_alloc(host->track_count + 1, sizeof *run->track_first);
+    for (size_t i = 0, track = 0; track <= host->track_count; track++) {
+        while (i < host->span_count && host->spans[i].track < track)
+            i++;
+        run->track_first[track] = (uint32_t)i;
+    }
+}
+
+/* Which stream a launch ran in. */
+static void take_streams(struct wt_timeline *timeline)
+{
+    for (size_t i = 0; timeline->host && i < timeline->host->span_count; i++) {
+        const struct wt_host_span *span = &timeline->host->spans[i];
+        if (span->kind == WT_ACTIVITY_KERNEL && span->launch < timeline->launch_count)
+            timeline->launches[span->launch].stream = (int)span->stream;
+    }
 }
 
 /* ---- Lanes and SMs: counting sorts that keep the order of starts ---- */
@@ -186,10 +217,13 @@ struct run *run_new(const char *label, struct wt_timeline *timeline, struct wt_g
     run->timeline = timeline;
     count_from_zero(timeline);
     wt_timeline_sort(timeline);
+    take_streams(timeline);
     find_gpu(run, gpu);
     describe_launches(run);
     run->metrics = wt_metrics_of_timeline(timeline);
+    run->begin = wt_timeline_begin(timeline);
     run->end = wt_timeline_end(timeline);
+    index_tracks(run);
     run->sms = timeline->sm_count;
     run->slots = wt_timeline_slots(timeline);
     group_spans(run, (size_t)run->sms * (size_t)run->slots, true, &run->lane_first, &run->lane_spans);
@@ -216,6 +250,7 @@ void run_free(struct run *run)
     free(run->sm_first);
     free(run->sm_spans);
     free(run->launch_first);
+    free(run->track_first);
     free(run->span_of_block);
     free(run->sorted_durations);
     free(run->launches);

@@ -1,5 +1,5 @@
 /* One run as the views read it: a timeline, and tables that find any block, lane or moment of a million blocks at
- * once. Times count from the run's first start. Read-only after run_new. */
+ * once. Times count from the run's first start or, where the host's side is known, from its first call. Read-only after run_new. */
 #ifndef VIEW_RUN_H
 #define VIEW_RUN_H
 
@@ -34,7 +34,9 @@ struct run {
     struct wt_gpu *gpu;           /* NULL: unknown; owned */
     struct run_launch *launches;  /* timeline->launch_count; owned */
     bool shapes_known;            /* needs_known of all launches, and the GPU */
-    wt_time end;                  /* the last end */
+    wt_time begin, end;           /* the first start, the last end; begin is 0 unless the host's side is known */
+    wt_time whole;                /* the end of everything, the host's side included */
+    uint32_t *track_first;        /* per track of timeline->host and one more: its first span there; owned; NULL: no host */
     wt_time queue_empty;          /* the last block is handed out; the tail begins */
     int sms, slots, gpcs;         /* slots: highest used + 1, at least 1; gpcs >= 1 */
     uint32_t *lane_first;         /* per lane (SM * slots + slot) and one more: its first entry in lane_spans; owned */
@@ -65,6 +67,11 @@ static inline const struct wt_block_run *run_span(const struct run *run, uint32_
 static inline int run_lane(const struct run *run, int sm, int slot)
 {
     return sm * run->slots + slot;
+}
+
+static inline wt_time run_makespan(const struct run *run)
+{
+    return run->end - run->begin;
 }
 
 /* The block resident in the lane at t, or NO_SPAN. */

@@ -288,6 +288,7 @@ static void draw_corner(struct view *view, struct rect rect, int run)
 static int counters_within(struct view *view, struct rect rect, const int *runs, int run_count)
 {
     int wanted = counters_height(view, runs, run_count), room = (int)(rect.h / view->ui.scale) - RULER - YARDSTICK;
+    room -= host_height(view->runs[runs[0]]);
     double rows = timeline_least_height(view, runs, run_count) / view->ui.scale;
     while (wanted > 0 && (wanted > room / 2 || (wanted > 2 * COUNTER && room - wanted < rows)))
         wanted -= COUNTER;
@@ -306,6 +307,9 @@ void timeline_draw(struct view *view, struct rect rect, const int *runs, int run
     struct rect all = rect;
     draw_ruler(view, ui_cut_top(ui, &rect, RULER));
     draw_yardstick(view, ui_cut_top(ui, &rect, YARDSTICK), runs[0]);
+    int host = host_height(view->runs[runs[0]]);
+    struct rect host_names = ui_cut_top(ui, &gutter, host);
+    host_draw(view, host_names, ui_cut_top(ui, &rect, host), runs[0]);
     struct rect plots = ui_cut_bottom(ui, &rect, counters), names = ui_cut_bottom(ui, &gutter, counters);
     ui_cut_bottom(ui, &rect, 4);
     ui_cut_bottom(ui, &gutter, 4);

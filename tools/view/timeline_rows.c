@@ -7,7 +7,7 @@
 #include "core/mem.h"
 #include "timeline.h"
 
-enum { LEAST_ROW = 1 /* pixels */, LEAST_OVERLAID = 5, MOST_FIT = 96, MOST_TALL = 400 /* points */, LANE_LEAST = 3, DETAIL_LEAST = 4 /* pixels */ };
+enum { LEAST_ROW = 1, LEAST_OVERLAID = 5, LANE_LEAST = 3, DETAIL_LEAST = 4 /* pixels */, MOST_FIT = 96 /* points */ };
 
 /* ---- Where rows are ---- */
 

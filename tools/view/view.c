@@ -18,7 +18,7 @@ static void set_length(struct view *view)
     double end = 0, now = view->playback.now, speed = view->playback.speed;
     bool first = view->playback.end == 0;
     for (int i = 0; i < view->run_count; i++)
-        end = fmax(end, wt_to_cycles(view->runs[i]->end));
+        end = fmax(end, wt_to_cycles(view->runs[i]->whole));
     view->playback = playback_new(end, view->runs[0]->timeline->clock_mhz, 20);
     if (!first) {
         view->playback.speed = speed;

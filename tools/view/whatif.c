@@ -87,6 +87,11 @@ static bool make_ghost(struct view *view, struct wt_error *err)
     return true;
 }
 
+static double speed_up(const struct view *view)
+{
+    return wt_to_cycles(view->runs[0]->whole) / wt_to_cycles(view->runs[1]->whole);
+}
+
 static void simulate(struct view *view)
 {
     struct whatif *w = &view->whatif;
@@ -102,7 +107,7 @@ static void simulate(struct view *view)
     w->ran = true;
     view->shown = 1;
     view->compare = view->compare == COMPARE_OFF ? COMPARE_SIDE : view->compare;
-    view_say(view, "Simulated again: %.2f times as fast", wt_to_cycles(view->runs[0]->end) / wt_to_cycles(after->end));
+    view_say(view, "Simulated again: %.2f times as fast", speed_up(view));
 }
 
 /* ---- The panel ---- */
@@ -159,11 +164,11 @@ static void report(struct view *view, struct rect *rect)
         return;
     const struct wt_metrics_part *old = &before->metrics->whole, *new = &after->metrics->whole;
     panel_heading(view, rect, "Before → now");
-    view_time_text(view, wt_to_cycles(before->end), a);
-    view_time_text(view, wt_to_cycles(after->end), b);
+    view_time_text(view, wt_to_cycles(before->whole), a);
+    view_time_text(view, wt_to_cycles(after->whole), b);
     int length = view_without_unit(a, b);
     panel_fact(view, rect, "makespan", "%.*s → %s", length, a, b);
-    panel_fact(view, rect, "speed-up", "%.3f", wt_to_cycles(before->end) / wt_to_cycles(after->end));
+    panel_fact(view, rect, "speed-up", "%.3f", speed_up(view));
     panel_fact(view, rect, "blocks per SM", "%d → %d", old->blocks_per_sm, new->blocks_per_sm);
     panel_fact(view, rect, "occupancy", "%.0f %% → %.0f %%", 100 * old->occupancy_elapsed, 100 * new->occupancy_elapsed);
     panel_fact(view, rect, "tail", "%.1f %% → %.1f %%", 100 * old->tail.fraction, 100 * new->tail.fraction);

@@ -1,0 +1,108 @@
+/* The host's side of a run: what its threads called, what ran in each stream, what each copy engine copied. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "observe/words.h"
+#include "timeline.h"
+
+enum { TRACK = 15, MOST_TRACKS = 10 };
+
+static bool has_spans(const struct run *run, size_t track)
+{
+    return run->track_first[track + 1] > run->track_first[track];
+}
+
+int host_height(const struct run *run)
+{
+    int rows = 0;
+    for (size_t i = 0; run->track_first && i < run->timeline->host->track_count && rows < MOST_TRACKS; i++)
+        rows += has_spans(run, i);
+    return rows ? rows * TRACK + 4 : 0;
+}
+
+static colour span_colour(const struct view *view, const struct wt_host_span *span)
+{
+    const struct theme *theme = view->ui.theme;
+    switch (span->kind) {
+    case WT_ACTIVITY_KERNEL:
+        return palette_category(theme, view->colours == COLOUR_STREAM ? span->stream : span->launch);
+    case WT_ACTIVITY_COPY:
+        return colour_mix(theme->soft, theme->marker_a, 0.35 + 0.3 * span->direction);
+    default:
+        return colour_mix(theme->well, theme->soft, 0.6);
+    }
+}
+
+static void span_tip(struct view *view, struct rect box, const struct run *run, const struct wt_host_span *span)
+{
+    char tip[UI_TIP], lasts[64], bytes[WT_WORDS];
+    const char *name = run->timeline->host->names[span->name];
+    if (span->kind == WT_ACTIVITY_COPY)
+        snprintf(tip, sizeof tip, "%.80s: %s bytes %s, %s", name, wt_words_count(bytes, span->bytes), wt_direction_name(span->direction),
+                 view_time_text(view, wt_to_cycles(span->end - span->begin), lasts));
+    else
+        snprintf(tip, sizeof tip, "%.80s: %s", name, view_time_text(view, wt_to_cycles(span->end - span->begin), lasts));
+    ui_set_tip(&view->ui, box, tip);
+}
+
+/* The time a call spends waiting is pale. */
+static void draw_span(struct view *view, struct rect rect, const struct run *run, const struct wt_host_span *span)
+{
+    double x0 = axis_x(view, rect, wt_to_cycles(span->begin)), x1 = axis_x(view, rect, wt_to_cycles(span->end));
+    double work = axis_x(view, rect, wt_to_cycles(span->end - span->waited));
+    colour full = span_colour(view, span);
+    const char *name = run->timeline->host->names[span->name];
+    if (x1 < rect.x || x0 > rect.x + rect.w)
+        return;
+    x1 = fmax(x1, x0 + 1);
+    canvas_span(&view->canvas, x0, x1, rect.y, rect.h, colour_mix(view->ui.theme->well, full, 0.4), 255);
+    canvas_span(&view->canvas, x0, fmax(work, x0 + 1), rect.y, rect.h, full, 255);
+    int left = (int)fmax(x0, rect.x), right = (int)fmin(x1, rect.x + rect.w);
+    struct rect box = {left, rect.y, right - left, rect.h};
+    if (x1 - x0 > 3)
+        canvas_fill(&view->canvas, (struct rect){(int)x0, rect.y, 1, rect.h}, view->ui.theme->page);
+    if (box.w > ui_text_width(&view->ui, FONT_PLAIN, TEXT_SMALL, name) + ui_px(&view->ui, 6))
+        ui_text(&view->ui, box, ALIGN_MIDDLE, FONT_PLAIN, TEXT_SMALL, palette_text_on(full), name);
+    span_tip(view, box, run, span);
+}
+
+/* "copies to the device" is too long for the gutter. */
+static void short_name(const char *name, char *text, size_t size)
+{
+    const char *article = strstr(name, " the ");
+    if (article)
+        snprintf(text, size, "%.*s%s", (int)(article - name), name, article + 4);
+    else
+        snprintf(text, size, "%s", name);
+}
+
+static void draw_track(struct view *view, struct rect gutter, struct rect rect, const struct run *run, size_t track)
+{
+    const struct wt_host_timeline *host = run->timeline->host;
+    char name[64];
+    short_name(host->tracks[track].name, name, sizeof name);
+    gutter.x += ui_px(&view->ui, 3);
+    gutter.w -= ui_px(&view->ui, 3);
+    ui_text(&view->ui, gutter, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, view->ui.theme->soft, name);
+    canvas_fill(&view->canvas, rect, view->ui.theme->well);
+    for (uint32_t i = run->track_first[track]; i < run->track_first[track + 1]; i++)
+        draw_span(view, rect, run, &host->spans[i]);
+}
+
+void host_draw(struct view *view, struct rect gutter, struct rect rect, int index)
+{
+    const struct run *run = view->runs[index];
+    struct rect old = canvas_clip_to(&view->canvas, (struct rect){gutter.x, rect.y, gutter.w + rect.w, rect.h});
+    canvas_fill(&view->canvas, (struct rect){gutter.x, rect.y, gutter.w + rect.w, rect.h}, view->ui.theme->page);
+    for (size_t i = 0; run->track_first && i < run->timeline->host->track_count && rect.h >= ui_px(&view->ui, TRACK); i++) {
+        if (!has_spans(run, i))
+            continue;
+        struct rect name = ui_cut_top(&view->ui, &gutter, TRACK), plot = ui_cut_top(&view->ui, &rect, TRACK);
+        plot.h -= 1;
+        struct rect clip = canvas_clip_to(&view->canvas, (struct rect){gutter.x, plot.y, gutter.w + plot.w, plot.h});
+        draw_track(view, name, plot, run, i);
+        canvas_set_clip(&view->canvas, clip);
+    }
+    canvas_set_clip(&view->canvas, old);
+}
