@@ -68,23 +68,19 @@ static void draw_span(struct view *view, struct rect rect, const struct run *run
 }
 
 /* "copies to the device" is too long for the gutter. */
-static void short_name(const char *name, char *text, size_t size)
+static const char *short_name(const char *name)
 {
-    const char *article = strstr(name, " the ");
-    if (article)
-        snprintf(text, size, "%.*s%s", (int)(article - name), name, article + 4);
-    else
-        snprintf(text, size, "%s", name);
+    static const char copies[] = "copies ";
+    return strncmp(name, copies, sizeof copies - 1) ? name : name + sizeof copies - 1;
 }
 
 static void draw_track(struct view *view, struct rect gutter, struct rect rect, const struct run *run, size_t track)
 {
     const struct wt_host_timeline *host = run->timeline->host;
-    char name[64];
-    short_name(host->tracks[track].name, name, sizeof name);
     gutter.x += ui_px(&view->ui, 3);
     gutter.w -= ui_px(&view->ui, 3);
-    ui_text(&view->ui, gutter, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, view->ui.theme->soft, name);
+    ui_text(&view->ui, gutter, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, view->ui.theme->soft,
+            short_name(host->tracks[track].name));
     canvas_fill(&view->canvas, rect, view->ui.theme->well);
     for (uint32_t i = run->track_first[track]; i < run->track_first[track + 1]; i++)
         draw_span(view, rect, run, &host->spans[i]);
