@@ -428,7 +428,7 @@ static void done(void *context, uint32_t kernel, wt_time end)
 
 /* ---- The whole ---- */
 
-enum wt_code wt_host_new(const struct wt_program *program, const struct wt_gpu *gpu, const struct wt_kernel *kernels,
+enum wt_code wt_host_new(const struct wt_host_program *program, const struct wt_gpu *gpu, const struct wt_kernel *kernels,
                          size_t kernel_count, const struct wt_host_observer *observer, struct wt_host **out,
                          struct wt_error *err)
 {

@@ -49,7 +49,7 @@ struct wt_host_observer {
 struct wt_host; /* opaque */
 
 /* All must outlive it. Fails (WT_BAD_INPUT) where the GPU's clock is not known. Owned by the caller. */
-enum wt_code wt_host_new(const struct wt_program *program, const struct wt_gpu *gpu, const struct wt_kernel *kernels,
+enum wt_code wt_host_new(const struct wt_host_program *program, const struct wt_gpu *gpu, const struct wt_kernel *kernels,
                          size_t kernel_count, const struct wt_host_observer *observer, struct wt_host **out, struct wt_error *err);
 /* NULL is allowed. */
 void wt_host_free(struct wt_host *host);

@@ -34,7 +34,7 @@ struct wt_agenda_item {
 };
 
 struct wt_host {
-    const struct wt_program *program;
+    const struct wt_host_program *program;
     const struct wt_gpu *gpu;
     const struct wt_kernel *kernels;
     const struct wt_host_observer *observer;

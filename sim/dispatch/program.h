@@ -61,7 +61,7 @@ struct wt_thread {
     size_t call_count;
 };
 
-struct wt_program {
+struct wt_host_program {
     const char *path; /* for messages */
     const struct wt_thread *threads;
     size_t thread_count;

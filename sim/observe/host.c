@@ -23,7 +23,7 @@ void wt_host_timeline_add_track(struct wt_host_timeline *host, const char *name)
     host->tracks[index] = (struct wt_track){kind, wt_strdup(name)};
 }
 
-struct wt_host_timeline *wt_host_timeline_new(const struct wt_program *program, int engines)
+struct wt_host_timeline *wt_host_timeline_new(const struct wt_host_program *program, int engines)
 {
     struct wt_host_timeline *host = wt_host_timeline_empty(program->thread_count, program->stream_count);
     for (size_t i = 0; i < program->thread_count; i++)

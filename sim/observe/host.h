@@ -44,7 +44,7 @@ struct wt_host_timeline {
 };
 
 /* For a GPU with so many copy engines between host and device. Names are copied. */
-struct wt_host_timeline *wt_host_timeline_new(const struct wt_program *program, int engines);
+struct wt_host_timeline *wt_host_timeline_new(const struct wt_host_program *program, int engines);
 /* The same in steps: one without tracks, then each of them in order. */
 struct wt_host_timeline *wt_host_timeline_empty(size_t threads, size_t streams);
 void wt_host_timeline_add_track(struct wt_host_timeline *host, const char *name);

@@ -25,7 +25,7 @@ struct wt_workload_graph {
 };
 
 struct wt_workload_host {
-    struct wt_program program; /* a call's `kernel`: LAUNCH: of the workload's kernels; GRAPH: of the graphs */
+    struct wt_host_program program; /* a call's `kernel`: LAUNCH: of the workload's kernels; GRAPH: of the graphs */
     struct wt_workload_graph *graphs;
     size_t graph_count;
     void **owned; /* everything that the program and the graphs point to */

@@ -36,6 +36,7 @@ struct wt_launch_models {
     const struct wt_gpu *gpu;
     struct launch_model *list;      /* by launch */
     struct wt_by_kernel *by_kernel; /* NULL: every launch has only a cost */
+    struct wt_warp_kernel *programs; /* by launch */
     struct wt_sharing sharing;
 };
 
@@ -120,6 +121,8 @@ static enum wt_code make_durations(const struct filling *f, const struct wt_work
                                    .kernel = index,
                                    .mean_only = f->mean_only};
     struct wt_error inner = {0};
+    if (!kernel->distribution)
+        return WT_OK;
     if (wt_fixed_new(&setup, &model->fixed, &inner) != WT_OK)
         return wt_fail_at(f->err, f->workload->path, kernel->duration_line, "kernel '%s': %s", kernel->name, inner.text);
     return WT_OK;
@@ -193,6 +196,23 @@ static enum wt_code check_cooperative(const struct filling *f, const struct wt_w
                       kernel->name, grid_blocks, f->gpu->name, capacity, f->gpu->topology.sm_count, occupancy->blocks_per_sm);
 }
 
+/* A block's work comes from the distribution that else gives durations. */
+static double work_of(void *context, uint64_t block)
+{
+    struct wt_cost cost = wt_fixed_cost(((const struct launch_model *)context)->fixed);
+    return wt_to_cycles(cost.duration(cost.context, block));
+}
+
+static void take_program(const struct filling *f, const struct wt_workload_kernel *kernel, size_t index,
+                         const struct wt_shape *shape)
+{
+    struct launch_model *model = &f->launches->models->list[index];
+    f->launches->models->programs[index] = (struct wt_warp_kernel){.program = kernel->program,
+                                                                   .warps = shape->warps,
+                                                                   .work = model->fixed ? work_of : NULL,
+                                                                   .context = model};
+}
+
 static enum wt_code add_launch(const struct filling *f, size_t which, int stream, int priority)
 {
     const struct wt_workload_kernel *kernel = &f->workload->kernels[which];
@@ -203,7 +223,11 @@ static enum wt_code add_launch(const struct filling *f, size_t which, int stream
     model->kernel = kernel;
     f->launches->count++;
     WT_TRY(make_durations(f, kernel, index, model));
-    struct wt_cost cost = wt_fixed_cost(model->fixed);
+    struct wt_cost cost = {0};
+    if (model->fixed)
+        cost = wt_fixed_cost(model->fixed);
+    if (kernel->program)
+        take_program(f, kernel, index, shape);
     uint64_t units = units_of(kernel), grid_blocks;
     WT_TRY(rework(f, kernel, index, model, &units, &cost));
     bool persistent = kernel->behaviour.persistent.line > 0;
@@ -250,8 +274,8 @@ static enum wt_code add_call(const struct filling *f, struct wt_call *call)
 
 static enum wt_code add_program(const struct filling *f)
 {
-    const struct wt_program *from = &f->workload->host->program;
-    struct wt_program *to = f->launches->program = wt_alloc(1, sizeof *to);
+    const struct wt_host_program *from = &f->workload->host->program;
+    struct wt_host_program *to = f->launches->program = wt_alloc(1, sizeof *to);
     struct wt_thread *threads = wt_alloc(from->thread_count, sizeof *threads);
     *to = *from;
     to->threads = threads;
@@ -293,6 +317,40 @@ static void join_models(struct wt_launches *launches)
     launches->sharing = &models->sharing;
 }
 
+/* Programs run on a machine of their own, all on the same one. */
+static enum wt_code start_warps(struct wt_launches *launches, const struct wt_warp_setup *asked, uint64_t seed,
+                                struct wt_error *err)
+{
+    struct wt_launch_models *models = launches->models;
+    size_t programs = 0;
+    for (size_t i = 0; i < launches->count; i++)
+        programs += models->programs[i].program != NULL;
+    if (programs == 0)
+        return WT_OK;
+    if (programs < launches->count)
+        return wt_fail_at(err, models->workload->path, 0, "some kernels have programs and some durations; that cannot be "
+                          "simulated together: give all of them programs, or none");
+    struct wt_warp_setup setup = asked ? *asked : (struct wt_warp_setup){0};
+    setup.gpu = models->gpu;
+    setup.kernels = models->programs;
+    setup.kernel_count = launches->count;
+    setup.seed = seed;
+    struct wt_error inner = {0};
+    if (wt_warp_new(&setup, &launches->warp, &inner) != WT_OK)
+        return wt_fail_at(err, models->workload->path, 0, "%s", inner.text);
+    models->sharing = wt_warp_sharing(launches->warp);
+    launches->sharing = &models->sharing;
+    return WT_OK;
+}
+
+enum wt_code wt_launches_set_warps(struct wt_launches *launches, const struct wt_warp_setup *setup, uint64_t seed,
+                                   struct wt_error *err)
+{
+    wt_warp_free(launches->warp);
+    launches->warp = NULL;
+    return start_warps(launches, setup, seed, err);
+}
+
 enum wt_code wt_launches_new(const struct wt_workload *workload, const struct wt_gpu *gpu, uint64_t seed,
                              bool mean_only, struct wt_launches **out, struct wt_error *err)
 {
@@ -303,11 +361,14 @@ enum wt_code wt_launches_new(const struct wt_workload *workload, const struct wt
     launches->models = wt_alloc(1, sizeof *launches->models);
     *launches->models = (struct wt_launch_models){.workload = workload, .gpu = gpu};
     launches->models->list = wt_alloc(count, sizeof *launches->models->list);
+    launches->models->programs = wt_alloc(count, sizeof *launches->models->programs);
     launches->about = describe_gpu(workload, gpu);
     struct fitted *fitted = wt_alloc(workload->kernel_count, sizeof *fitted);
     struct filling filling = {workload, gpu, seed, mean_only, fitted, launches, err};
     enum wt_code code = fill(&filling);
     free(fitted);
+    if (code == WT_OK)
+        code = start_warps(launches, NULL, seed, err);
     if (code == WT_OK) {
         join_models(launches);
         *out = launches;
@@ -367,7 +428,9 @@ void wt_launches_free(struct wt_launches *launches)
         wt_rework_free(model->rework);
         wt_fixed_free(model->fixed);
     }
+    wt_warp_free(launches->warp);
     wt_by_kernel_free(launches->models->by_kernel);
+    free(launches->models->programs);
     free(launches->models->list);
     free(launches->models);
     for (size_t i = 0; launches->program && i < launches->program->thread_count; i++)

@@ -12,12 +12,14 @@
 #include "gpu/gpu.h"
 #include "observe/timeline.h"
 #include "study/workload.h"
+#include "warp/warp.h"
 
 struct wt_launches {
     struct wt_kernel *kernels; /* owned; repeated kernels stand as often as they are launched */
     size_t count;
-    const struct wt_sharing *sharing; /* for the simulation; NULL: no kernel is persistent or waits */
-    struct wt_program *program; /* that launches them; NULL: one after another; owned */
+    const struct wt_sharing *sharing; /* for the simulation; NULL: no kernel is persistent, waits or has a program */
+    struct wt_warp *warp; /* the warp level; owned; NULL: no kernel has a program */
+    struct wt_host_program *program; /* that launches them; NULL: one after another; owned */
     struct wt_timeline *about; /* describes GPU and launches, without spans; owned */
     struct wt_launch_models *models; /* behind the costs; owned */
 };
@@ -44,6 +46,11 @@ enum wt_code wt_launches_explain(const struct wt_launches *launches, const struc
  * or what became of it) knows the host's side, too. WT_DEADLOCK comes explained, be it of blocks or of streams. */
 enum wt_code wt_launches_simulate(const struct wt_launches *launches, struct wt_simulation *simulation,
                                   struct wt_timeline *about, struct wt_error *err);
+
+/* Before the simulation, with kernels that have programs: the warp level anew with `setup`'s scheduler, detail, threads and
+ * observer (its other fields are ignored). */
+enum wt_code wt_launches_set_warps(struct wt_launches *launches, const struct wt_warp_setup *setup, uint64_t seed,
+                                   struct wt_error *err);
 
 /* NULL is allowed. */
 void wt_launches_free(struct wt_launches *launches);

@@ -9,6 +9,7 @@
 #include "core/text.h"
 #include "study/host_calls.h"
 #include "trace/trace.h"
+#include "warp/text.h"
 
 /* ---- The file's keys ---- */
 
@@ -18,7 +19,7 @@ struct file_values {
 };
 
 struct kernel_values {
-    char *name;
+    char *name, *program;
     struct wt_ints grid, block, cluster, after;
     int registers, static_shared, dynamic_shared, carveout_kb, barriers, repeat, stream, priority, programmatic, order, split;
     bool cooperative;
@@ -49,7 +50,10 @@ static const struct wt_param kernel_params[] = {
     {"barriers", WT_PARAM_INT, FIELD(barriers), .low = 0, .high = 16, .help = "named barriers a block uses"},
     {"repeat", WT_PARAM_INT, FIELD(repeat), .low = 1, .high = WT_MOST_REPEATS, .fallback = "1",
      .help = "launches of this kernel, one after another"},
-    {"duration", WT_PARAM_GROUP, .required = true, .help = "how long each block lasts"},
+    {"duration", WT_PARAM_GROUP, .help = "how long each block lasts"},
+    {"program", WT_PARAM_STRING, FIELD(program),
+     .help = "instead of duration: the instructions of its warps, a file found from the workload's folder"},
+    {"work", WT_PARAM_GROUP, .help = "with program: each block's `work`, given like a duration (its cycles are the work)"},
     {"stream", WT_PARAM_INT, FIELD(stream), .low = 0, .high = WT_MOST_STREAMS - 1,
      .help = "its stream, where there is no 'host'"},
     {"after", WT_PARAM_INTS, FIELD(after), .low = 0, .high = 1e6,
@@ -110,11 +114,17 @@ static bool is_given(const struct reading *r, const char *key)
     return wt_record_origin(&r->record, key)->given;
 }
 
+/* The group that says how much each block has to do. */
+static const char *duration_key(const struct reading *r)
+{
+    return r->values.program ? "work" : "duration";
+}
+
 static bool names_trace(const struct reading *r)
 {
     const char *name = NULL;
-    const config_setting_t *duration = wt_config_group(r->group, "duration");
-    return config_setting_lookup_string(duration, "distribution", &name) && !strcmp(name, "trace");
+    const config_setting_t *duration = wt_config_group(r->group, duration_key(r));
+    return duration && config_setting_lookup_string(duration, "distribution", &name) && !strcmp(name, "trace");
 }
 
 /* ---- Paths ---- */
@@ -247,14 +257,27 @@ static enum wt_code unknown_distribution(const struct reading *r, const config_s
     return code;
 }
 
+static enum wt_code read_program(struct reading *r)
+{
+    char *path = path_beside(wt_config_path(r->config), r->values.program);
+    enum wt_code code = wt_text_read(path, &r->kernel->program, r->err);
+    free(path);
+    return code;
+}
+
 static enum wt_code read_duration(struct reading *r)
 {
-    const config_setting_t *group = wt_config_group(r->group, "duration");
+    const config_setting_t *group = wt_config_group(r->group, duration_key(r));
+    if (r->values.program)
+        WT_TRY(read_program(r));
+    if (!group)
+        return WT_OK;
     r->kernel->duration_line = wt_config_line(group);
     const char *name = NULL;
     if (!config_setting_lookup_string(group, "distribution", &name))
         return wt_config_fail(r->config, group, r->err,
-                              "'duration' names no distribution; write e.g. distribution = \"constant\"; cycles = 1000;");
+                              "'%s' names no distribution; write e.g. distribution = \"constant\"; cycles = 1000;",
+                              duration_key(r));
     if (names_trace(r))
         return read_trace_duration(r, group);
     const struct wt_distribution *distribution = wt_distribution_find(name);
@@ -285,6 +308,10 @@ static enum wt_code refuse_unsupported(const struct reading *r)
         cluster *= v->cluster.values[i];
     if (cluster != 1)
         return fail_at_key(r, "cluster", "clusters are not simulated yet; remove it");
+    static const char *const not_with_program[] = {"persistent", "waiting", "order", "split"};
+    for (size_t i = 0; v->program && i < sizeof not_with_program / sizeof *not_with_program; i++)
+        if (is_given(r, not_with_program[i]))
+            return fail_at_key(r, not_with_program[i], "not simulated for programs with warps; remove it");
     return WT_OK;
 }
 
@@ -353,9 +380,16 @@ static enum wt_code check_extents(struct reading *r)
     return WT_OK;
 }
 
-/* Grid and block must be there unless a trace may supply them. */
+/* What has no default must be there; grid and block unless a trace may supply them. */
 static enum wt_code check_given(const struct reading *r)
 {
+    bool duration = is_given(r, "duration"), work = is_given(r, "work");
+    if (r->values.program ? duration : !duration)
+        return wt_config_fail(r->config, r->group, r->err, r->values.program
+                              ? "'program' and 'duration' exclude each other; remove one of them"
+                              : "'duration' is missing (how long each block lasts); write e.g. duration = { … };");
+    if (work && !r->values.program)
+        return fail_at_key(r, "work", "only a program has work; give 'program', too");
     static const char *const needed[] = {"grid", "block"};
     const struct wt_ints *lists[] = {&r->values.grid, &r->values.block};
     for (int i = 0; i < 2; i++)
@@ -459,6 +493,7 @@ void wt_workload_free(struct wt_workload *workload)
         free(k->name);
         wt_behaviour_clear(&k->behaviour);
         free(k->after);
+        wt_program_free(k->program);
         if (k->duration)
             wt_params_free(k->distribution->params, k->duration);
         free(k->duration);

@@ -12,6 +12,7 @@
 #include "dispatch/program.h"
 #include "sm/shape.h"
 #include "study/behaviour.h"
+#include "warp/program.h"
 
 enum { WT_MOST_REPEATS = 10000, WT_MOST_LAUNCHES = 100000 };
 
@@ -30,7 +31,8 @@ struct wt_workload_kernel {
     enum wt_programmatic programmatic;
     int *after; /* kernels before it that it waits for; owned */
     int after_count;
-    const struct wt_distribution *distribution;
+    struct wt_program *program; /* its warps' instructions give the durations; owned; NULL: the distribution gives them */
+    const struct wt_distribution *distribution; /* of durations, or of a program's `work`; NULL: that is the program's own */
     void *duration; /* the distribution's values; owned */
     long line;          /* where the file describes it, for messages */
     long duration_line, cooperative_line, rework_line;
