@@ -174,6 +174,19 @@ START_TEST(a_circle_is_named_too)
 }
 END_TEST
 
+/* A guest in another stream holds one of the four SMs for 5,000 cycles: no deadlock, the barrier opens after it has left. */
+START_TEST(room_that_will_come_is_waited_for)
+{
+    struct ran r = ran_well("four-sms", "{ grid = 1; stream = 0; " ONE_PER_SM CONSTANT("5000.0") "}, { grid = 4; stream = 1; "
+                                        ONE_PER_SM CONSTANT("100.0") "waiting = { pattern = \"all\"; }; }");
+    ck_assert_uint_eq(r.run_count, 5);
+    ck_assert_uint_eq(r.runs[0].launch, 0);
+    for (size_t i = 1; i < 5; i++)
+        ck_assert_double_eq(wt_to_cycles(r.runs[i].end), wt_to_cycles(r.runs[0].end) + 100);
+    ran_clear(&r);
+}
+END_TEST
+
 /* ---- Cooperative ---- */
 
 /* What the hardware said of these very launches: 1056 ran, 1057 was "too many blocks in cooperative launch". */
@@ -221,6 +234,7 @@ Suite *waiting_suite(void)
     tcase_add_test(tcase, so_it_is_on_the_hardware);
     tcase_add_test(tcase, the_missing_block_and_what_keeps_it_out_are_named);
     tcase_add_test(tcase, a_circle_is_named_too);
+    tcase_add_test(tcase, room_that_will_come_is_waited_for);
     tcase_add_test(tcase, cooperative_launches_need_room_for_all);
     tcase_add_test(tcase, keys_that_do_not_go_together);
     suite_add_tcase(suite, tcase);

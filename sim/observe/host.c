@@ -114,7 +114,8 @@ static int compare(const void *left, const void *right)
 
 void wt_host_timeline_sort(struct wt_host_timeline *host)
 {
-    qsort(host->spans, host->span_count, sizeof *host->spans, compare);
+    if (host->span_count > 1) /* no array where there are none */
+        qsort(host->spans, host->span_count, sizeof *host->spans, compare);
 }
 
 bool wt_host_span_lies_on(const struct wt_host_timeline *host, const struct wt_host_span *span, size_t track)
