@@ -3,7 +3,7 @@
  *
  * First wave: as many complete rounds as every SM has room and the grid has blocks for. One group, the extra one, is
  * out of turn: first of all, then after rates.extra_first_gap visits to others, then after every rates.extra_gap. In a
- * cooperative launch the extra group gets all its blocks first (coop_*: 49 of 49 launches).
+ * cooperative launch the extra group gets all its blocks first (coop_*: all of 53 captures).
  * What is left of a grid that does not fill the room is spread evenly: the extra group's visit first, then one block
  * per group in ascending group order until none is left, TPCs before second SMs of TPCs.
  * Afterwards visits go on in the same rotation, to groups where blocks have ended.
