@@ -29,12 +29,14 @@ static void index_tracks(struct run *run)
         return;
     wt_host_timeline_sort(host);
     run->whole = host->end > run->end ? host->end : run->end;
-    run->track_first = wt_alloc(host->track_count + 1, sizeof *run->track_first);
-    for (size_t i = 0, track = 0; track <= host->track_count; track++) {
-        while (i < host->span_count && host->spans[i].track < track)
-            i++;
-        run->track_first[track] = (uint32_t)i;
-    }
+    run->track_first = wt_alloc(host->track_count + 2, sizeof *run->track_first);
+    run->track_spans = wt_alloc(host->span_count, sizeof *run->track_spans);
+    for (size_t i = 0; i < host->span_count; i++)
+        run->track_first[host->spans[i].track + 2]++;
+    for (size_t i = 2; i < host->track_count + 2; i++)
+        run->track_first[i] += run->track_first[i - 1];
+    for (size_t i = 0; i < host->span_count; i++)
+        run->track_spans[run->track_first[host->spans[i].track + 1]++] = (uint32_t)i;
 }
 
 /* Which stream a launch ran in. */
@@ -251,6 +253,7 @@ void run_free(struct run *run)
     free(run->sm_spans);
     free(run->launch_first);
     free(run->track_first);
+    free(run->track_spans);
     free(run->span_of_block);
     free(run->sorted_durations);
     free(run->launches);

@@ -36,7 +36,8 @@ struct run {
     bool shapes_known;            /* needs_known of all launches, and the GPU */
     wt_time begin, end;           /* the first start, the last end; begin is 0 unless the host's side is known */
     wt_time whole;                /* the end of everything, the host's side included */
-    uint32_t *track_first;        /* per track of timeline->host and one more: its first span there; owned; NULL: no host */
+    uint32_t *track_first;        /* per track of timeline->host and one more: its first entry in track_spans; owned; NULL: no host */
+    uint32_t *track_spans;        /* indices of the host's spans, by track, then by begin; owned */
     wt_time queue_empty;          /* the last block is handed out; the tail begins */
     int sms, slots, gpcs;         /* slots: highest used + 1, at least 1; gpcs >= 1 */
     uint32_t *lane_first;         /* per lane (SM * slots + slot) and one more: its first entry in lane_spans; owned */

@@ -67,23 +67,28 @@ static void draw_span(struct view *view, struct rect rect, const struct run *run
     span_tip(view, box, run, span);
 }
 
-/* "copies to the device" is too long for the gutter. */
-static const char *short_name(const char *name)
+/* "copies to the device" is too long for the gutter; "0" says too little. */
+static void short_name(const struct wt_track *track, char *text, size_t size)
 {
     static const char copies[] = "copies ";
-    return strncmp(name, copies, sizeof copies - 1) ? name : name + sizeof copies - 1;
+    bool number = track->name[strspn(track->name, "0123456789")] == '\0';
+    if (track->kind == WT_TRACK_STREAM && number)
+        snprintf(text, size, "stream %s", track->name);
+    else
+        snprintf(text, size, "%s", track->name + (strncmp(track->name, copies, sizeof copies - 1) ? 0 : sizeof copies - 1));
 }
 
 static void draw_track(struct view *view, struct rect gutter, struct rect rect, const struct run *run, size_t track)
 {
     const struct wt_host_timeline *host = run->timeline->host;
+    char name[64];
+    short_name(&host->tracks[track], name, sizeof name);
     gutter.x += ui_px(&view->ui, 3);
     gutter.w -= ui_px(&view->ui, 3);
-    ui_text(&view->ui, gutter, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, view->ui.theme->soft,
-            short_name(host->tracks[track].name));
+    ui_text(&view->ui, gutter, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, view->ui.theme->soft, name);
     canvas_fill(&view->canvas, rect, view->ui.theme->well);
     for (uint32_t i = run->track_first[track]; i < run->track_first[track + 1]; i++)
-        draw_span(view, rect, run, &host->spans[i]);
+        draw_span(view, rect, run, &host->spans[run->track_spans[i]]);
 }
 
 void host_draw(struct view *view, struct rect gutter, struct rect rect, int index)
