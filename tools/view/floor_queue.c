@@ -6,7 +6,7 @@
 #include "observe/words.h"
 
 static const double flight_seconds = 0.5;
-enum { MOST_FLIGHTS = 96, CHIP = 17, CHIP_GAP = 3 };
+enum { MOST_FLIGHTS = 96, FEW_FLIGHTS = 24, CHIP = 17, CHIP_GAP = 3 };
 
 static struct rect chip_rect(const struct ui *ui, struct rect rect, int place)
 {
@@ -87,60 +87,82 @@ static double eased(double share)
     return share * share * (3 - 2 * share);
 }
 
-static void draw_flying(struct view *view, const struct floor_map *map, struct rect queue, int run, uint32_t index,
-                        double share, bool arriving)
+/* What flies: few are drawn as in the queue, with their numbers, many as small boxes. */
+struct flight {
+    struct view *view;
+    const struct floor_map *map;
+    struct rect queue;
+    int run;
+    bool small;
+};
+
+static void draw_flying(const struct flight *f, uint32_t index, double x, double y, double size, int alpha, bool outlined)
 {
-    const struct wt_block_run *span = run_span(map->run, index);
-    struct rect cell = map->cell[span->sm];
-    struct colouring colouring = view_colouring(view, run);
-    double x = cell.x + cell.w / 2.0, y = cell.y + cell.h / 2.0, size = ui_px(&view->ui, 9);
-    int alpha = 255;
-    if (arriving) {
-        double from_x = queue.x + queue.w - ui_px(&view->ui, 14), from_y = queue.y + ui_px(&view->ui, 46);
-        x = from_x + (x - from_x) * eased(share);
-        y = from_y + (y - from_y) * eased(share);
-    } else {
-        y -= cell.h * 0.9 * eased(share);
-        alpha = (int)(230 * (1 - share));
-        size *= 1 - 0.4 * share;
-    }
-    struct rect box = {(int)(x - size), (int)(y - size * 0.7), (int)(2 * size), (int)(1.4 * size)};
-    canvas_round(&view->canvas, box, ui_px(&view->ui, 3), block_colour(&colouring, index), alpha);
-    if (arriving)
-        canvas_frame(&view->canvas, box, 1, view->ui.theme->ink);
+    struct ui *ui = &f->view->ui;
+    struct colouring colouring = view_colouring(f->view, f->run);
+    colour full = block_colour(&colouring, index);
+    double w = ui_px(ui, f->small ? 14 : 38) * size, h = ui_px(ui, f->small ? 10 : CHIP) * size;
+    struct rect box = {(int)lround(x - w / 2), (int)lround(y - h / 2), (int)lround(w), (int)lround(h)};
+    char text[24];
+    if (outlined)
+        canvas_round(ui->canvas, (struct rect){box.x - 2, box.y - 2, box.w + 4, box.h + 4}, ui_px(ui, 4), ui->theme->ink, alpha);
+    canvas_round(ui->canvas, box, ui_px(ui, 3), full, alpha);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)run_span(f->map->run, index)->block);
+    if (!f->small && outlined)
+        ui_text(ui, box, ALIGN_MIDDLE, FONT_BOLD, TEXT_SMALL, palette_text_on(full), text);
 }
 
-static void draw_arrivals(struct view *view, const struct floor_map *map, struct rect queue, int run, wt_time reach)
+/* From the queue's head to the middle of its SM. */
+static void draw_arriving(const struct flight *f, uint32_t index, double share)
 {
-    wt_time now = view_now(view);
-    size_t first = density_started(&map->run->blocks, now), last = density_started(&map->run->blocks, now + reach);
-    for (size_t i = first; last - first <= MOST_FLIGHTS && i < last; i++) {
-        double left = (double)(run_span(map->run, (uint32_t)i)->start - now) / (double)reach;
-        draw_flying(view, map, queue, run, (uint32_t)i, 1 - left, true);
-    }
+    struct rect cell = f->map->cell[run_span(f->map->run, index)->sm];
+    double from_x = f->queue.x + f->queue.w / 2.0, from_y = f->queue.y + ui_px(&f->view->ui, 45);
+    double x = from_x + (cell.x + cell.w / 2.0 - from_x) * eased(share), y = from_y + (cell.y + cell.h / 2.0 - from_y) * eased(share);
+    draw_flying(f, index, x, y, 1, 255, true);
+}
+
+/* Up and out of its SM, fading. */
+static void draw_leaving(const struct flight *f, uint32_t index, double share)
+{
+    struct rect cell = f->map->cell[run_span(f->map->run, index)->sm];
+    double y = cell.y + cell.h / 2.0 - fmin(cell.h, ui_px(&f->view->ui, 90)) * eased(share);
+    draw_flying(f, index, cell.x + cell.w / 2.0, y, 1 - 0.4 * share, (int)(230 * (1 - share)), false);
+}
+
+static void draw_arrivals(struct flight *f, wt_time reach)
+{
+    const struct run *run = f->map->run;
+    wt_time now = view_now(f->view);
+    size_t first = density_started(&run->blocks, now), last = density_started(&run->blocks, now + reach);
+    f->small = last - first > FEW_FLIGHTS;
+    if (last - first > 4 * MOST_FLIGHTS)
+        return;
+    last = last - first > MOST_FLIGHTS ? first + MOST_FLIGHTS : last;
+    for (size_t i = last; i-- > first;)
+        draw_arriving(f, (uint32_t)i, 1 - (double)(run_span(run, (uint32_t)i)->start - now) / (double)reach);
 }
 
 /* The last block that ended in each lane, if that was just now. */
-static void draw_departures(struct view *view, const struct floor_map *map, struct rect queue, int run, wt_time reach)
+static void draw_departures(struct flight *f, wt_time reach)
 {
-    wt_time now = view_now(view), since = now > reach ? now - reach : 0;
-    if (density_ended(&map->run->blocks, now) - density_ended(&map->run->blocks, since) > MOST_FLIGHTS)
-        return;
-    for (int lane = 0; lane < map->run->sms * map->run->slots; lane++) {
-        uint32_t at = run_lane_from(map->run, lane, since);
-        if (at == map->run->lane_first[lane + 1])
+    const struct run *run = f->map->run;
+    wt_time now = view_now(f->view), since = now > reach ? now - reach : 0;
+    size_t count = density_ended(&run->blocks, now) - density_ended(&run->blocks, since);
+    f->small = count > FEW_FLIGHTS;
+    for (int lane = 0; count <= 2 * MOST_FLIGHTS && lane < run->sms * run->slots; lane++) {
+        uint32_t at = run_lane_from(run, lane, since);
+        if (at == run->lane_first[lane + 1] || run->lane_stays[at].end > now)
             continue;
-        uint32_t index = map->run->lane_spans[at];
-        if (run_span(map->run, index)->end <= now)
-            draw_flying(view, map, queue, run, index, (double)(now - run_span(map->run, index)->end) / (double)reach, false);
+        draw_leaving(f, run->lane_spans[at], (double)(now - run->lane_stays[at].end) / (double)reach);
     }
 }
 
 void floor_draw_flights(struct view *view, const struct floor_map *map, struct rect queue, int run)
 {
     wt_time reach = wt_from_cycles(fmax(view->playback.speed * flight_seconds, 1));
+    struct flight flight = {view, map, queue, run, false};
     if (!view->playback.playing)
         return;
-    draw_departures(view, map, queue, run, reach);
-    draw_arrivals(view, map, queue, run, reach);
+    draw_departures(&flight, reach);
+    draw_arrivals(&flight, reach);
 }
