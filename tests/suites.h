@@ -9,6 +9,7 @@ Suite *unseen_suite(void);
 Suite *calibrate_suite(void);
 Suite *cli_suite(void);
 Suite *cost_suite(void);
+Suite *fluid_suite(void);
 Suite *workload_suite(void);
 Suite *host_suite(void);
 Suite *endqueue_suite(void);

@@ -8,7 +8,8 @@ enum : unsigned { RING_ENTRIES = 1u << 25 }; /* 128 MB: more than any L2 */
 
 struct Params {
     wavetail::Trace trace;
-    const long long *work; /* per block or task; NULL: `constant` for each */
+    const long long *work; /* per block, task or work_threads threads; NULL: `constant` for each */
+    unsigned work_threads; /* 0: work is given to blocks or tasks */
     long long constant;
     float *data;             /* elements 0 to mask */
     unsigned long long mask; /* number of elements - 1, a power of two - 1; >= 2^20 - 1 */
@@ -33,10 +34,31 @@ const void *kernel_function(const char *name);
 void fill_ring(unsigned *ring);
 
 #ifdef __CUDACC__
+__device__ __forceinline__ unsigned long long thread_of_block()
+{
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+
+__device__ __forceinline__ unsigned long long threads_of_block()
+{
+    return blockDim.x * blockDim.y * blockDim.z;
+}
+
+/* `index`: the block's or task's. */
 __device__ __forceinline__ long long work_of(const Params &p, unsigned long long index)
 {
+    if (p.work_threads > 0)
+        index = (index * threads_of_block() + thread_of_block()) / p.work_threads;
     return p.work ? p.work[index] : p.constant;
 }
+
+/* Where the threads of a block have work of their own, its end is that of the last. */
+#define END_WORK(p, work) \
+    do { \
+        if ((p).work_threads > 0) \
+            __syncthreads(); \
+        WT_TRACE_END_WORK((p).trace, work); \
+    } while (0)
 
 __device__ __forceinline__ void wait_until(long long clock)
 {

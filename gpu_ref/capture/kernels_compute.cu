@@ -12,7 +12,7 @@ static __global__ void spin(Params p)
     WT_TRACE_BEGIN(p.trace);
     long long work = work_of(p, wavetail::trace_block());
     wait_until(wt_trace_start_.clock + work);
-    WT_TRACE_END_WORK(p.trace, work);
+    END_WORK(p, work);
 }
 
 template <int ILP> __global__ void fma_chains(Params p)
@@ -32,7 +32,7 @@ template <int ILP> __global__ void fma_chains(Params p)
     for (int c = 0; c < ILP; c++)
         sum += chain[c];
     keep(p, sum);
-    WT_TRACE_END_WORK(p.trace, work);
+    END_WORK(p, work);
 }
 
 static __global__ void bar(Params p)
@@ -45,7 +45,7 @@ static __global__ void bar(Params p)
         __syncthreads();
     }
     keep(p, chain);
-    WT_TRACE_END_WORK(p.trace, work);
+    END_WORK(p, work);
 }
 
 /* Eight paths; different operations, so that they cannot be merged. */
@@ -79,7 +79,7 @@ static __global__ void diverge(Params p)
     for (int n = 0; n < (int)work; n++)
         x = fabsf(path((int)threadIdx.x & 7, x));
     keep(p, x);
-    WT_TRACE_END_WORK(p.trace, work);
+    END_WORK(p, work);
 }
 
 static __global__ void persist(Params p)

@@ -1,16 +1,6 @@
 /* Kernels that load, store and share. */
 #include "kernels.h"
 
-static __device__ __forceinline__ unsigned long long thread_of_block()
-{
-    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-}
-
-static __device__ __forceinline__ unsigned long long threads_of_block()
-{
-    return blockDim.x * blockDim.y * blockDim.z;
-}
-
 /* The index of this thread's n-th 16-byte element, from the lower half of the data: blocks lie one after
  * another, all of them again for each n, so that neighbours read neighbouring memory. */
 static __device__ __forceinline__ unsigned long long element(const Params &p, long long n)
@@ -31,7 +21,7 @@ static __global__ void stream(Params p)
         unsigned long long i = element(p, n);
         to[i] = from[i];
     }
-    WT_TRACE_END_WORK(p.trace, work);
+    END_WORK(p, work);
 }
 
 static __global__ void chase(Params p)
@@ -43,7 +33,7 @@ static __global__ void chase(Params p)
     for (int n = 0; n < (int)work; n++)
         at = p.ring[at];
     keep(p, (float)at);
-    WT_TRACE_END_WORK(p.trace, work);
+    END_WORK(p, work);
 }
 
 static __global__ void mix(Params p)
@@ -64,7 +54,7 @@ static __global__ void mix(Params p)
         sum += x.x + x.y + x.z + x.w;
     }
     keep(p, sum);
-    WT_TRACE_END_WORK(p.trace, work);
+    END_WORK(p, work);
 }
 
 /* Lanes STRIDE words apart: STRIDE of them meet in a bank. */
@@ -83,7 +73,7 @@ template <int STRIDE> __global__ void conflict(Params p)
         at = (at + 1) & 4095;
     }
     keep(p, (float)sum);
-    WT_TRACE_END_WORK(p.trace, work);
+    END_WORK(p, work);
 }
 
 static __global__ void atomic(Params p)
@@ -92,7 +82,7 @@ static __global__ void atomic(Params p)
     long long work = work_of(p, wavetail::trace_block());
     for (int n = 0; n < (int)work; n++)
         atomicAdd(p.data, 1.0f);
-    WT_TRACE_END_WORK(p.trace, work);
+    END_WORK(p, work);
 }
 
 static __global__ void atomic_spread(Params p)
@@ -102,7 +92,7 @@ static __global__ void atomic_spread(Params p)
     float *to = p.data + ((wavetail::trace_block() * threads_of_block() + thread_of_block()) & p.mask);
     for (int n = 0; n < (int)work; n++)
         atomicAdd(to, 1.0f);
-    WT_TRACE_END_WORK(p.trace, work);
+    END_WORK(p, work);
 }
 
 static __global__ void reduce(Params p)
@@ -123,7 +113,7 @@ static __global__ void reduce(Params p)
     }
     if (thread == 0)
         keep(p, part[0]);
-    WT_TRACE_END_WORK(p.trace, work);
+    END_WORK(p, work);
 }
 
 template <int TILE> __global__ void __launch_bounds__(TILE *TILE) matmul(Params p)
@@ -144,7 +134,7 @@ template <int TILE> __global__ void __launch_bounds__(TILE *TILE) matmul(Params 
         __syncthreads();
     }
     keep(p, sum);
-    WT_TRACE_END_WORK(p.trace, work);
+    END_WORK(p, work);
 }
 
 static __global__ void course_fma(Params p)
@@ -157,7 +147,7 @@ static __global__ void course_fma(Params p)
     for (int n = 0; n < (int)work; n++)
         x = fmaf(x, 0.999f, 0.5f);
     *at = x;
-    WT_TRACE_END_WORK(p.trace, work);
+    END_WORK(p, work);
 }
 
 /* A linear congruential step with multiplier 1 mod 4 and odd increment: one cycle through all entries. */

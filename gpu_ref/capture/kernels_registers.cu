@@ -38,7 +38,7 @@ template <int HELD, int THREADS> __global__ void __launch_bounds__(THREADS) fma_
     for (int n = 0; n < (int)work; n++)
         advance(held);
     keep(p, total(held));
-    WT_TRACE_END_WORK(p.trace, work);
+    END_WORK(p, work);
 }
 
 /* The values could change in the waiting loop, so they must stay in registers; they never do. */
@@ -54,7 +54,7 @@ template <int HELD, int THREADS> __global__ void __launch_bounds__(THREADS) spin
         if (p.never)
             advance(held);
     keep(p, total(held));
-    WT_TRACE_END_WORK(p.trace, work);
+    END_WORK(p, work);
 }
 
 #define KERNEL(name, ...) {name, (const void *)(void (*)(Params))__VA_ARGS__}

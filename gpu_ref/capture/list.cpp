@@ -24,6 +24,7 @@ const NumberKey number_keys[] = {
     {"stream", &LaunchSpec::stream, 0, 15},
     {"priority", &LaunchSpec::priority, -100, 100},
     {"cooperative", &LaunchSpec::cooperative, 0, 1},
+    {"work_threads", &LaunchSpec::work_threads, 0, 1 << 20},
     {"tasks", &LaunchSpec::tasks, 1, 100000000},
     {"count", &LaunchSpec::count, 1, 10000},
     {"wait_us", &LaunchSpec::wait_us, 0, 10000000},
@@ -140,6 +141,8 @@ std::string check_launch(const LaunchSpec &launch)
         return "the grid has more than " + std::to_string(INT_MAX) + " blocks; make it smaller";
     if (kernel.queue != (launch.tasks > 0))
         return kernel.queue ? name + " needs tasks=N" : name + " is no persistent kernel; remove tasks=";
+    if (launch.work_threads % 32 != 0 || (launch.work_threads > 0 && kernel.queue))
+        return "work_threads must be a multiple of 32, and is not for persistent kernels";
     long cluster = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
     if (cluster > 16)
         return "a cluster has at most 16 blocks";

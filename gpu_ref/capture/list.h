@@ -8,7 +8,8 @@
  * Keys of a launch (values when missing): kernel; grid and block, N or NxN or NxNxN (1, 256);
  * dynamic_smem, bytes (0); carveout_kb, preferred shared memory (-1: the default); cluster (1); work, see work.h
  * (none); seed (1); stream, 0 to 15 (0); priority, as CUDA has it, lower is more urgent (0); cooperative, 0 or 1;
- * tasks, for persistent kernels; count, the launch that many times (1); wait_us, before launching (0).
+ * work_threads, so that work is given to every so many threads in index order, whatever the block size, and a block's end
+ * is its last thread's; a multiple of 32 (0: to blocks); tasks, for persistent kernels; count, the launch that many times (1); wait_us, before launching (0).
  * Keys of an experiment, on its first line: reps (3); warmup, runs that are not recorded (2); sync, clock pairs
  * per SM taken after each repetition (0). */
 #ifndef CAPTURE_LIST_H
@@ -25,11 +26,21 @@ struct LaunchSpec {
     int kernel = -1; /* in the catalog */
     long grid[3] = {1, 1, 1}, block[3] = {256, 1, 1}, cluster[3] = {1, 1, 1};
     long dynamic_smem = 0, carveout_kb = -1, seed = 1, stream = 0, priority = 0, cooperative = 0, tasks = 0, count = 1,
-         wait_us = 0;
+         wait_us = 0, work_threads = 0;
     Work work;
 
     uint64_t blocks() const { return (uint64_t)grid[0] * (uint64_t)grid[1] * (uint64_t)grid[2]; }
-    uint64_t units() const { return tasks > 0 ? (uint64_t)tasks : blocks(); } /* that work is given to */
+    uint64_t threads() const { return blocks() * (uint64_t)block[0] * (uint64_t)block[1] * (uint64_t)block[2]; }
+
+    /* That work is given to. */
+    uint64_t units() const
+    {
+        if (work_threads > 0)
+            return (threads() + (uint64_t)work_threads - 1) / (uint64_t)work_threads;
+        return tasks > 0 ? (uint64_t)tasks : blocks();
+    }
+
+    uint64_t records() const { return tasks > 0 ? (uint64_t)tasks : blocks(); }
 };
 
 struct Experiment {

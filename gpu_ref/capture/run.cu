@@ -117,7 +117,7 @@ class Runner
             allow(spec);
             for (long n = 0; n < spec.count; n++)
                 prepared_.push_back(prepare_launch(spec, work));
-            records += spec.units() * (uint64_t)spec.count;
+            records += spec.records() * (uint64_t)spec.count;
         }
         stop_on(cudaMalloc(&counters_, prepared_.size() * sizeof(unsigned)), "memory for queues");
         for (size_t i = 0; i < prepared_.size(); i++) {
@@ -162,6 +162,7 @@ class Runner
         launch.params = base_params();
         launch.params.work = work;
         launch.params.constant = spec.work.kind == Work::CONST ? (long long)spec.work.a : 0;
+        launch.params.work_threads = (unsigned)spec.work_threads;
         launch.params.tasks = spec.tasks;
         launch.config.gridDim = size(spec.grid);
         launch.config.blockDim = size(spec.block);
@@ -232,6 +233,8 @@ class Runner
         described.name = launch.spec->name;
         described.kernel = catalog[launch.spec->kernel].name;
         described.work = launch.spec->work.text;
+        if (launch.spec->work_threads > 0)
+            described.work += "/" + std::to_string(launch.spec->work_threads);
         described.work_seed = launch.spec->seed;
         described.tasks = launch.spec->tasks;
         described.stream = (int)launch.spec->stream;

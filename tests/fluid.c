@@ -1,0 +1,261 @@
+/* Blocks that share an SM and the GPU's memory: how long does each take, and is the work that is given all done? Driven by
+ * hand, without an engine: block i starts at its time on its SM. The oracle knows rates only and takes one step from event to
+ * event over all parts. */
+#include "suites.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "core/random.h"
+#include "cost/fluid.h"
+
+enum { SMS = 4, MOST_RUNS = 400 };
+
+struct run {
+    double start, end; /* cycles */
+    uint32_t sm, kernel;
+    int parts;
+    struct wt_fluid_part part[WT_FLUID_PARTS];
+};
+
+static struct run runs[MOST_RUNS];
+static int run_count;
+
+static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT_FLUID_PARTS])
+{
+    (void)context;
+    for (int i = 0; i < runs[block].parts; i++)
+        parts[i] = runs[block].part[i];
+    return runs[block].parts;
+}
+
+static void add(double start, uint32_t sm, uint32_t kernel, int warps, double work)
+{
+    runs[run_count++] = (struct run){.start = start, .sm = sm, .kernel = kernel, .parts = 1, .part = {{warps, work}}};
+}
+
+static uint32_t free_slot(const bool *used, uint32_t sm)
+{
+    uint32_t slot = 0;
+    while (used[sm * WT_MAX_SLOTS + slot])
+        slot++;
+    ck_assert_uint_lt(slot, WT_MAX_SLOTS);
+    return sm * WT_MAX_SLOTS + slot;
+}
+
+/* Starts lie in order. The ends go into the runs. */
+static struct wt_fluid_sums drive(const struct wt_fluid_kernel *kernels, size_t count)
+{
+    struct wt_fluid *fluid = wt_fluid_new(kernels, count, SMS);
+    struct wt_sharing sharing = wt_fluid_sharing(fluid);
+    bool used[SMS * WT_MAX_SLOTS] = {false};
+    int block_of[SMS * WT_MAX_SLOTS], told = 0;
+    for (int ended = 0; ended < run_count;) {
+        wt_time next = told < run_count ? wt_from_cycles(runs[told].start) : WT_NEVER;
+        wt_time end = sharing.next_end(sharing.context, next);
+        if (end <= next) {
+            uint32_t id = sharing.take_end(sharing.context);
+            runs[block_of[id]].end = wt_to_cycles(end);
+            used[id] = false;
+            ended++;
+            continue;
+        }
+        uint32_t id = free_slot(used, runs[told].sm);
+        used[id] = true;
+        block_of[id] = told;
+        sharing.begin(sharing.context, id, runs[told].kernel, (uint64_t)told, next);
+        told++;
+    }
+    ck_assert(sharing.next_end(sharing.context, WT_NEVER) == WT_NEVER);
+    struct wt_fluid_sums sums = wt_fluid_sums(fluid);
+    wt_fluid_free(fluid);
+    return sums;
+}
+
+static void assert_ends(const double *ends)
+{
+    for (int i = 0; i < run_count; i++)
+        ck_assert_msg(fabs(runs[i].end - ends[i]) < 0.01, "block %d ends at %g, not at %g", i, runs[i].end, ends[i]);
+}
+
+#define DRIVE(...)                                                                                                     \
+    drive((struct wt_fluid_kernel[]){__VA_ARGS__}, sizeof((struct wt_fluid_kernel[]){__VA_ARGS__}) /                   \
+                                                       sizeof(struct wt_fluid_kernel))
+
+static void nothing(void)
+{
+    run_count = 0;
+}
+
+/* ---- One stage ---- */
+
+/* min(n r, R) with R = 8 r: 8 warps take their work, 16 twice that. The third block comes when half is done. */
+START_TEST(an_sm_serves_its_warps_up_to_its_limit)
+{
+    add(0, 0, 0, 8, 1000);
+    add(0, 1, 0, 8, 1000);
+    add(0, 1, 0, 8, 1000);
+    add(500, 0, 0, 8, 1000);
+    DRIVE({.sm_demand = 1 / 8.0, .parts = parts_of});
+    assert_ends((double[]){1500, 2000, 2000, 2000});
+}
+END_TEST
+
+/* G = 16 r: 32 warps on four SMs take twice as long as alone, though no SM is at its limit. */
+START_TEST(the_gpu_serves_its_sms_up_to_its_limit)
+{
+    for (uint32_t sm = 0; sm < SMS; sm++)
+        add(0, sm, 0, 8, 1000);
+    DRIVE({.sm_demand = 1 / 8.0, .gpu_demand = 1 / 16.0, .parts = parts_of});
+    assert_ends((double[]){2000, 2000, 2000, 2000});
+}
+END_TEST
+
+/* A kernel that asks for nothing shared is slowed down by one that does, on its SM alone. */
+START_TEST(kernels_slow_each_other_down_where_they_meet)
+{
+    add(0, 0, 0, 16, 1000);
+    add(0, 0, 1, 4, 1000);
+    add(0, 1, 1, 4, 1000);
+    DRIVE({.sm_demand = 1 / 8.0, .parts = parts_of}, {.sm_demand = 0, .parts = parts_of});
+    assert_ends((double[]){2000, 2000, 1000});
+}
+END_TEST
+
+START_TEST(what_a_start_costs_asks_for_nothing)
+{
+    add(0, 0, 0, 8, 1000);
+    add(0, 0, 0, 8, 1000);
+    add(600, 0, 0, 8, 0);
+    DRIVE({.sm_demand = 1 / 8.0, .start_cycles = 300, .parts = parts_of});
+    assert_ends((double[]){2300, 2300, 900});
+}
+END_TEST
+
+/* 4 warps with 1,000 and 12 with 2,000: at half speed until 2,000, then 12 of 8 have 1,000 left. */
+START_TEST(a_block_ends_with_its_last_warps)
+{
+    runs[run_count++] = (struct run){.parts = 2, .part = {{4, 1000}, {12, 2000}}};
+    DRIVE({.sm_demand = 1 / 8.0, .parts = parts_of});
+    assert_ends((double[]){3500});
+}
+END_TEST
+
+/* ---- Everything at once ---- */
+
+static double slowed(double load)
+{
+    return load > 1 ? 1 / load : 1;
+}
+
+struct oracle {
+    const struct wt_fluid_kernel *kernels;
+    double left[MOST_RUNS][WT_FLUID_PARTS], rate[MOST_RUNS];
+    double now;
+};
+
+static bool runs_part(const struct oracle *o, int i, int p)
+{
+    return o->left[i][p] > 0 && runs[i].start + o->kernels[runs[i].kernel].start_cycles <= o->now;
+}
+
+static int running_warps(const struct oracle *o, int i)
+{
+    int warps = 0;
+    for (int p = 0; p < runs[i].parts; p++)
+        warps += runs_part(o, i, p) ? runs[i].part[p].warps : 0;
+    return warps;
+}
+
+static void find_rates(struct oracle *o)
+{
+    double sm[SMS] = {0}, gpu = 0;
+    for (int i = 0; i < run_count; i++)
+        sm[runs[i].sm] += running_warps(o, i) * o->kernels[runs[i].kernel].sm_demand;
+    for (int i = 0; i < run_count; i++)
+        gpu += running_warps(o, i) * slowed(sm[runs[i].sm]) * o->kernels[runs[i].kernel].gpu_demand;
+    for (int i = 0; i < run_count; i++)
+        o->rate[i] = slowed(sm[runs[i].sm]) * slowed(gpu);
+}
+
+static double next_event(const struct oracle *o)
+{
+    double next = INFINITY;
+    for (int i = 0; i < run_count; i++) {
+        double start = runs[i].start + o->kernels[runs[i].kernel].start_cycles;
+        if (start > o->now)
+            next = fmin(next, start);
+        for (int p = 0; p < runs[i].parts; p++)
+            if (runs_part(o, i, p))
+                next = fmin(next, o->now + o->left[i][p] / o->rate[i]);
+    }
+    return next;
+}
+
+static void oracle_ends(const struct wt_fluid_kernel *kernels, double *ends)
+{
+    static struct oracle o;
+    o = (struct oracle){.kernels = kernels, .now = -1};
+    for (int i = 0; i < run_count; i++)
+        for (int p = 0; p < runs[i].parts; p++)
+            o.left[i][p] = runs[i].part[p].work;
+    for (double next = next_event(&o); next < INFINITY; next = next_event(&o)) {
+        for (int i = 0; i < run_count; i++)
+            for (int p = 0; p < runs[i].parts; p++)
+                if (runs_part(&o, i, p)) {
+                    o.left[i][p] -= (next - o.now) * o.rate[i];
+                    o.left[i][p] = o.left[i][p] < 1e-7 ? 0 : o.left[i][p];
+                    ends[i] = next;
+                }
+        o.now = next;
+        find_rates(&o);
+    }
+}
+
+static void draw_runs(struct wt_random *random, int count)
+{
+    double start = 0;
+    for (int i = 0; i < count; i++) {
+        start += 60 * wt_random_unit(random);
+        struct run run = {.start = floor(start), .sm = (uint32_t)(wt_random_unit(random) * SMS),
+                          .kernel = (uint32_t)(wt_random_unit(random) * 2), .parts = 1 + (int)(wt_random_unit(random) * 3)};
+        for (int p = 0; p < run.parts; p++)
+            run.part[p] = (struct wt_fluid_part){1 + (int)(wt_random_unit(random) * 2), 1 + 500 * wt_random_unit(random)};
+        runs[run_count++] = run;
+    }
+}
+
+START_TEST(random_blocks_end_as_the_rates_say_and_all_work_is_done)
+{
+    struct wt_random random = wt_random_stream((uint64_t)_i, "fluid test", 0);
+    const struct wt_fluid_kernel kernels[] = {
+        {.sm_demand = 0.2 * wt_random_unit(&random), .gpu_demand = 0.05 * wt_random_unit(&random), .parts = parts_of},
+        {.sm_demand = 0.2 * wt_random_unit(&random), .gpu_demand = 0.05, .start_cycles = 25, .parts = parts_of}};
+    double ends[MOST_RUNS], given = 0;
+    draw_runs(&random, 150);
+    struct wt_fluid_sums sums = drive(kernels, 2);
+    oracle_ends(kernels, ends);
+    assert_ends(ends);
+    for (int i = 0; i < run_count; i++)
+        for (int p = 0; p < runs[i].parts; p++)
+            given += runs[i].part[p].warps * runs[i].part[p].work;
+    ck_assert_double_eq_tol(sums.given, given, 1e-9 * given);
+    ck_assert_double_eq_tol(sums.done, given, 1e-9 * given);
+}
+END_TEST
+
+Suite *fluid_suite(void)
+{
+    Suite *suite = suite_create("fluid");
+    TCase *stages = tcase_create("stages");
+    tcase_add_checked_fixture(stages, nothing, NULL);
+    tcase_add_test(stages, an_sm_serves_its_warps_up_to_its_limit);
+    tcase_add_test(stages, the_gpu_serves_its_sms_up_to_its_limit);
+    tcase_add_test(stages, kernels_slow_each_other_down_where_they_meet);
+    tcase_add_test(stages, what_a_start_costs_asks_for_nothing);
+    tcase_add_test(stages, a_block_ends_with_its_last_warps);
+    tcase_add_loop_test(stages, random_blocks_end_as_the_rates_say_and_all_work_is_done, 0, 20);
+    suite_add_tcase(suite, stages);
+    return suite;
+}
