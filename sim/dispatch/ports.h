@@ -82,19 +82,19 @@ static inline void wt_ports_hold(struct wt_ports *ports, int gpc, wt_time until)
     wt_ports_find_soonest(ports);
 }
 
-/* Takes the earliest report, of which there must be one; returns the place it is about. */
-static inline uint32_t wt_ports_take(struct wt_ports *ports)
+/* Takes the earliest report, of which there must be one. */
+static inline struct wt_report wt_ports_take(struct wt_ports *ports)
 {
     int gpc = ports->soonest;
     struct wt_port *port = &ports->ports[gpc];
-    uint32_t id = port->ring[port->head].id;
+    struct wt_report report = port->ring[port->head];
     if (++port->head == port->size)
         port->head = 0;
     port->count--;
     port->free_at = ports->next[gpc] + ports->report_time;
     ports->next[gpc] = wt_port_arrival(port);
     wt_ports_find_soonest(ports);
-    return id;
+    return report;
 }
 
 #endif

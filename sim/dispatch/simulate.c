@@ -105,6 +105,54 @@ static void tell_end(struct engine *e, const struct grid *grid)
                                         grid->last_end - e->origin);
 }
 
+/* ---- Whoever asks why ---- */
+
+static void tell_wait(const struct engine *e)
+{
+    const struct wt_watch *watch = e->simulation->watch;
+    const struct grid *head = e->head;
+    if (!watch || !head)
+        return;
+    struct wt_wait wait = {.launch = head->index,
+                           .block = head->next_block,
+                           .at = e->now,
+                           .cluster = head->kernel->cluster,
+                           .shape = &head->kernel->shape,
+                           .sms = e->sms,
+                           .sm_count = e->sm_count};
+    watch->waits(watch->context, &wait);
+}
+
+static void tell_known(const struct engine *e, const struct wt_report *report, wt_time at)
+{
+    const struct wt_watch *watch = e->simulation->watch;
+    const struct resident *resident = &e->residents[report->id];
+    if (!watch)
+        return;
+    struct wt_known_end end = {.launch = resident->grid->index,
+                               .block = resident->block,
+                               .sm = (uint16_t)(report->id / WT_MAX_SLOTS),
+                               .slot = (uint16_t)(report->id % WT_MAX_SLOTS),
+                               .ready = report->ready,
+                               .at = at};
+    watch->known(watch->context, &end);
+}
+
+static void tell_handout(const struct engine *e, uint32_t id, wt_time earliest, wt_time start)
+{
+    const struct wt_watch *watch = e->simulation->watch;
+    if (!watch)
+        return;
+    struct wt_handout handout = {.launch = e->head->index,
+                                 .block = e->head->next_block,
+                                 .sm = (uint16_t)(id / WT_MAX_SLOTS),
+                                 .slot = (uint16_t)(id % WT_MAX_SLOTS),
+                                 .at = e->now,
+                                 .earliest = earliest,
+                                 .start = start};
+    watch->handed_out(watch->context, &handout);
+}
+
 /* ---- Running blocks ---- */
 
 /* Exact up to `until`. */
@@ -172,6 +220,9 @@ static void end_block(struct engine *e)
     grid->last_end = running.end;
     grid->running--;
     tell_block(e, running.id, running.end);
+    if (e->simulation->watch)
+        e->simulation->watch->ended(e->simulation->watch->context, (uint16_t)(running.id / WT_MAX_SLOTS),
+                                    (uint16_t)(running.id % WT_MAX_SLOTS), running.end);
     wt_time over = later(running.end, resident->start + grid->shortest);
     wt_time latency = (wt_time)most(0, (int64_t)launcher->report_latency + grid->outlast);
     wt_ports_push(&e->ports, launcher->gpc, (struct wt_report){over + latency, running.id});
@@ -216,7 +267,10 @@ static void finish_grid(struct engine *e, struct grid *grid)
 /* The earliest report reaches the distributor. */
 static void take_report(struct engine *e)
 {
-    uint32_t id = wt_ports_take(&e->ports);
+    wt_time at = wt_ports_next(&e->ports);
+    struct wt_report report = wt_ports_take(&e->ports);
+    uint32_t id = report.id;
+    tell_known(e, &report, at);
     int sm = (int)(id / WT_MAX_SLOTS);
     struct grid *grid = e->residents[id].grid;
     wt_sm_release(e->sms[sm], (int)(id % WT_MAX_SLOTS));
@@ -241,6 +295,8 @@ static void turn_to_head(struct engine *e)
     struct grid *head = e->head;
     if (!head)
         return;
+    if (e->simulation->watch)
+        e->simulation->watch->heads(e->simulation->watch->context, head->index, e->now);
     e->room.shape = &head->kernel->shape;
     count_room(e);
     for (int sm = 0; sm < e->sm_count; sm++)
@@ -288,6 +344,8 @@ static void take_arrival(struct engine *e)
         .by_tpc = kernel->cluster > 1 && wt_sm_room(e->spare, &kernel->shape) > 1,
         .first_start = WT_NEVER,
     };
+    if (e->simulation->watch)
+        e->simulation->watch->arrived(e->simulation->watch->context, index, e->now);
     e->next_arrival = e->front_end.next(e->front_end.context);
     enqueue(e, grid);
 }
@@ -324,6 +382,7 @@ static void catch_up(struct engine *e)
 /* Moves on to the next report or arrival. False: there is none and will be none. */
 static bool wait(struct engine *e)
 {
+    tell_wait(e);
     wt_time until = sooner(wt_ports_next(&e->ports), arrival(e));
     while (next_end(e, until) < until) {
         end_block(e);
@@ -341,12 +400,13 @@ static void start_block(struct engine *e, int sm, int slot)
 {
     struct launcher *launcher = &e->launchers[sm];
     struct grid *grid = e->head;
-    wt_time start = later(e->now + launcher->launch_latency, launcher->ready);
+    wt_time earliest = e->now + launcher->launch_latency, start = later(earliest, launcher->ready);
     struct launcher *partner = &e->launchers[launcher->partner];
     partner->ready = later(partner->ready, start + grid->lag);
     launcher->ready = start + grid->interval;
     uint32_t id = (uint32_t)sm * WT_MAX_SLOTS + (uint32_t)slot;
     e->residents[id] = (struct resident){grid->next_block, start, grid};
+    tell_handout(e, id, earliest, start);
     begin_block(e, id, start);
     if (e->visit.first_wave)
         wt_ports_hold(&e->ports, launcher->gpc, start + e->hold_time - e->launch_latency);

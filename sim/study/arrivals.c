@@ -86,6 +86,27 @@ static bool waited(const struct search *s, size_t launch)
     return false;
 }
 
+static bool follows_another_stream(const struct search *s, size_t launch)
+{
+    const struct extent *its = &s->extents[launch];
+    for (size_t i = 0; i < s->measured->launch_count; i++)
+        if (s->trace->launches[i].stream != s->trace->launches[launch].stream && s->extents[i].first_start < its->first_start &&
+            within_window(s->extents[i].last_end, its->first_start))
+            return true;
+    return false;
+}
+
+bool wt_arrivals_interact(const struct wt_trace *trace, const struct wt_timeline *measured)
+{
+    bool interact = wt_trace_kinds(trace) & WT_TRACE_CONCURRENT;
+    struct extent *extents = find_extents(measured);
+    struct search search = {.trace = trace, .measured = measured, .extents = extents};
+    for (size_t i = 0; i < measured->launch_count && !interact; i++)
+        interact = extents[i].first_start != WT_NEVER && follows_another_stream(&search, i);
+    free(extents);
+    return interact;
+}
+
 /* `previous`: the arrival before, in order of first starts. */
 static wt_time find_arrival(const struct search *s, wt_time previous, size_t launch)
 {

@@ -10,6 +10,7 @@
 #ifndef WT_STUDY_ARRIVALS_H
 #define WT_STUDY_ARRIVALS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "dispatch/front_end.h"
@@ -29,6 +30,10 @@ struct wt_arrivals {
     struct wt_arrival *list; /* by launch; owned */
     size_t count;
 };
+
+/* Whether launches of the trace had to do with each other: they were on the GPU at once, or one began so soon after the end
+ * of another stream's that it must have waited for it. */
+bool wt_arrivals_interact(const struct wt_trace *trace, const struct wt_timeline *measured);
 
 /* `measured` is the trace's timeline. Launches without blocks are never taken. */
 void wt_arrivals_find(const struct wt_trace *trace, const struct wt_timeline *measured, const struct wt_gpu *gpu,

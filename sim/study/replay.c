@@ -293,6 +293,34 @@ static struct wt_kernel kernel_of(struct launch *launch)
                               .cost = {measured_duration, launch}};
 }
 
+/* Whether the question is about the batch, which begins at batch->begin: its launch, or the time from its first start to its
+ * last end. */
+static bool is_asked(const struct batch *batch, const struct wt_why *why)
+{
+    if (!why)
+        return false;
+    if (!why->question.moment)
+        return why->question.launch >= batch->launches[0].index &&
+               why->question.launch <= batch->launches[batch->count - 1].index;
+    wt_time end = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        wt_time its = extent_of(batch->replay->measured, batch->launches[i].index).last_end;
+        end = its > end ? its : end;
+    }
+    double at = why->question.cycles + why->shown_from;
+    return at >= wt_to_cycles(batch->begin) && at <= wt_to_cycles(end);
+}
+
+/* From the file's launches and axis to the batch's. */
+static void ask_about(const struct batch *batch, struct wt_why *why)
+{
+    why->first_launch = (uint32_t)batch->launches[0].index;
+    why->shown_from = wt_to_cycles(batch->begin);
+    why->question.cycles -= why->shown_from;
+    why->question.launch -= why->first_launch;
+    why->launch = why->question.launch;
+}
+
 /* The first launch of a batch tells where the rotation begins; of later ones the policy knows. */
 static enum wt_code simulate(struct batch *batch, const struct wt_gpu *gpu, const struct wt_policy *policy,
                              const struct wt_replay_setup *setup, const struct wt_front_end *front_end,
@@ -312,7 +340,16 @@ static enum wt_code simulate(struct batch *batch, const struct wt_gpu *gpu, cons
                                        .front_end = front_end, .observers = &observer, .observer_count = 1};
     wt_first_wave_start(batch->replay->trace, batch->launches[first].index, gpu, &simulation.first_group,
                         &simulation.first_extra_sm);
+    struct wt_why *why = batch->replay->why;
+    struct wt_watch watch;
+    if (is_asked(batch, why)) {
+        ask_about(batch, why);
+        watch = wt_why_watch(why);
+        simulation.watch = &watch;
+    }
     enum wt_code code = wt_simulate(&simulation, err);
+    if (simulation.watch)
+        wt_why_finish(why);
     free(kernels);
     return code;
 }
@@ -432,8 +469,10 @@ static enum wt_code replay_all(struct wt_replay *replay, const struct wt_gpu *gp
     WT_TRY(wt_clocks_fit(replay->trace, &replay->clocks, err));
     WT_TRY(wt_timeline_from_trace(replay->trace, replay->clocks, &replay->measured, err));
     describe_prediction(replay, gpu);
-    replay->together = wt_trace_kinds(replay->trace) & WT_TRACE_CONCURRENT;
+    replay->together = wt_arrivals_interact(replay->trace, replay->measured);
     replay->launches = wt_alloc(replay->trace->launch_count, sizeof *replay->launches);
+    if (setup->question)
+        WT_TRY(setup->question->ask(setup->question->context, replay->measured, &replay->why, err));
     double *start_errors = wt_alloc(replay->trace->row_count, sizeof *start_errors);
     enum wt_code code = replay_launches(replay, gpu, policy, setup, start_errors, err);
     if (code == WT_OK) {
@@ -478,6 +517,7 @@ void wt_replay_free(struct wt_replay *replay)
     wt_clocks_free(replay->clocks);
     wt_trace_free(replay->trace);
     free(replay->launches);
+    wt_why_free(replay->why);
     free(replay);
 }
 

@@ -12,6 +12,7 @@
 #include "dispatch/policy.h"
 #include "gpu/gpu.h"
 #include "observe/timeline.h"
+#include "observe/why.h"
 #include "trace/clocks.h"
 #include "trace/trace.h"
 
@@ -37,10 +38,17 @@ struct wt_replay_part {
 struct wt_replay {
     struct wt_trace *trace;
     struct wt_clocks *clocks;
-    bool together; /* launches were on the GPU at once, and are simulated together */
+    bool together; /* launches had to do with each other, and are simulated together */
     struct wt_timeline *measured, *predicted; /* launches by the trace's index; same time axis */
     struct wt_replay_part whole;
     struct wt_replay_part *launches; /* trace->launch_count of them */
+    struct wt_why *why;              /* the answer, where the setup has a question */
+};
+
+/* Answers a question about a replay's simulation: the caller makes the wt_why once the launches are known. */
+struct wt_replay_question {
+    void *context;
+    enum wt_code (*ask)(void *context, const struct wt_timeline *launches, struct wt_why **out, struct wt_error *err);
 };
 
 struct wt_replay_setup {
@@ -48,6 +56,7 @@ struct wt_replay_setup {
     const char *placement; /* policy; NULL: the GPU's */
     uint64_t seed;
     double unseen_cycles; /* what a block stays beyond its clock reads; NaN: as each launch itself tells (unseen.h) */
+    const struct wt_replay_question *question; /* NULL: none */
 };
 
 /* Refuses by name what it would simulate wrongly: persistent launches beside others. Launches that were on the GPU at

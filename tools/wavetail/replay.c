@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "asking.h"
 #include "outputs.h"
 #include "replaying.h"
 #include "study/replay.h"
@@ -12,6 +13,7 @@ struct arguments {
     struct common common;
     struct outputs outputs;
     struct replaying replaying;
+    struct asking asking;
     const char *trace;
 };
 
@@ -32,6 +34,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         state->child_inputs[0] = &arguments->replaying;
         state->child_inputs[1] = &arguments->common;
         state->child_inputs[2] = &arguments->outputs;
+        state->child_inputs[3] = &arguments->asking;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -42,6 +45,7 @@ static const struct argp_child children[] = {
     {&replaying_argp, 0, NULL, 0},
     {&common_argp, 0, "Common options:", 1},
     {&outputs_argp, 0, "Files to write:", 2},
+    {&asking_argp, 0, NULL, 0},
     {0}};
 
 static const struct argp argp = {
@@ -134,15 +138,25 @@ static void report(FILE *stream, const struct wt_replay *replay, bool json)
         wt_replay_json(&out, replay);
         wt_metrics_json(&out, "measured", measured);
         wt_metrics_json(&out, "predicted", predicted);
+        if (replay->why)
+            wt_why_json(&out, "why", replay->why, replay->predicted);
         wt_json_close(&out);
         wt_json_end(&out);
     } else {
         print_replay(stream, replay);
         print_tail(stream, "measured ", measured);
         print_tail(stream, "predicted", predicted);
+        if (replay->why)
+            wt_why_print(stream, replay->why, replay->predicted);
     }
     wt_metrics_free(measured);
     wt_metrics_free(predicted);
+}
+
+static enum wt_code ask(void *context, const struct wt_timeline *launches, struct wt_why **out, struct wt_error *err)
+{
+    const struct arguments *arguments = context;
+    return asking_begin(&arguments->asking, launches, arguments->trace, out, err);
 }
 
 static enum wt_code run(int argc, char **argv, struct wt_error *err)
@@ -150,6 +164,8 @@ static enum wt_code run(int argc, char **argv, struct wt_error *err)
     struct arguments arguments = {0};
     WT_TRY(parse_arguments(&argp, argc, argv, &arguments));
     struct wt_replay_setup setup = replaying_setup(&arguments.replaying, &arguments.common);
+    struct wt_replay_question question = {&arguments, ask};
+    setup.question = &question;
     struct wt_replay *replay;
     WT_TRY(wt_replay_trace(arguments.trace, &setup, &replay, err));
     enum wt_code code = outputs_write(&arguments.outputs, replay->predicted, replay->measured, err);

@@ -6,6 +6,7 @@
 
 #include "core/json.h"
 #include "dispatch/policy.h"
+#include "asking.h"
 #include "outputs.h"
 #include "progress.h"
 #include "study/launches.h"
@@ -16,6 +17,7 @@ static const char default_gpu[] = "h200"; /* the one whose dispatch is measured 
 struct options {
     struct common common;
     struct outputs outputs;
+    struct asking asking;
     const char *workload, *policy;
     bool deterministic;
 };
@@ -29,7 +31,10 @@ struct run {
     uint64_t seed;
     struct wt_launches *launches;
     struct wt_metrics *metrics;
-    struct wt_host_timeline *host; /* NULL: the workload has none */
+    struct outputs_run outputs;
+    bool has_outputs;
+    const struct wt_host_timeline *host; /* the outputs'; NULL: the workload has none */
+    struct wt_why *why;                  /* NULL: nothing was asked */
 };
 
 /* ---- Command line ---- */
@@ -70,6 +75,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->outputs;
         state->child_inputs[1] = &o->common;
+        state->child_inputs[2] = &o->asking;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -83,7 +89,8 @@ static const struct argp_option options[] = {
     {"keys", KEY_KEYS, 0, 0, "print every key a workload file may have, and stop", 1},
     {0}};
 
-static const struct argp_child children[] = {{&outputs_argp, 0, NULL, 0}, {&common_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {
+    {&outputs_argp, 0, NULL, 0}, {&common_argp, 0, NULL, 0}, {&asking_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {.options = options,
                                  .parser = parse,
@@ -119,8 +126,9 @@ static uint64_t count_blocks(const struct wt_launches *launches)
     return blocks;
 }
 
-static enum wt_code simulate(const struct run *run, const struct outputs_run *outputs, struct wt_error *err)
+static enum wt_code simulate(const struct run *run, struct wt_error *err)
 {
+    const struct outputs_run *outputs = &run->outputs;
     struct progress progress = progress_begin(count_blocks(run->launches), run->options->common.quiet);
     struct wt_observer observers[sizeof outputs->observers / sizeof *outputs->observers + 2];
     size_t count = 0;
@@ -139,7 +147,14 @@ static enum wt_code simulate(const struct run *run, const struct outputs_run *ou
                                        .sharing = run->launches->sharing,
                                        .observers = observers,
                                        .observer_count = count};
+    struct wt_watch watch;
+    if (run->why) {
+        watch = wt_why_watch(run->why);
+        simulation.watch = &watch;
+    }
     enum wt_code code = wt_launches_simulate(run->launches, &simulation, outputs->timeline, err);
+    if (run->why)
+        wt_why_finish(run->why);
     progress_end(&progress);
     return code;
 }
@@ -147,17 +162,14 @@ static enum wt_code simulate(const struct run *run, const struct outputs_run *ou
 /* Files as asked for, and run->metrics. */
 static enum wt_code simulate_with_outputs(struct run *run, struct wt_error *err)
 {
-    struct outputs_run outputs;
     struct wt_timeline *about = run->launches->about;
+    WT_TRY(asking_begin(&run->options->asking, about, run->workload->path, &run->why, err));
     run->launches->about = NULL;
-    WT_TRY(outputs_begin(&outputs, &run->options->outputs, about, false, err));
-    enum wt_code code = simulate(run, &outputs, err);
-    if (code == WT_OK)
-        code = outputs_finish(&outputs, NULL, &run->metrics, err);
-    run->host = outputs.timeline->host;
-    outputs.timeline->host = NULL;
-    outputs_clear(&outputs);
-    return code;
+    WT_TRY(outputs_begin(&run->outputs, &run->options->outputs, about, false, err));
+    run->has_outputs = true;
+    WT_TRY(simulate(run, err));
+    run->host = run->outputs.timeline->host;
+    return outputs_finish(&run->outputs, NULL, &run->metrics, err);
 }
 
 /* ---- Reporting ---- */
@@ -238,6 +250,8 @@ static void print_json(const struct run *run, FILE *stream)
     wt_metrics_json(&json, "metrics", run->metrics);
     if (run->host)
         wt_host_timeline_json(&json, run->host, run->gpu->clock_mhz);
+    if (run->why)
+        wt_why_json(&json, "why", run->why, run->outputs.timeline);
     wt_json_close(&json);
     wt_json_end(&json);
 }
@@ -247,6 +261,8 @@ static void print_text(const struct run *run, FILE *stream)
     wt_metrics_print(stream, run->metrics);
     if (run->host)
         wt_host_timeline_print(stream, run->host, run->gpu->clock_mhz);
+    if (run->why)
+        wt_why_print(stream, run->why, run->outputs.timeline);
 }
 
 static enum wt_code carry_out(struct run *run, struct wt_error *err)
@@ -267,7 +283,9 @@ static enum wt_code run_workload(int argc, char **argv, struct wt_error *err)
     WT_TRY(parse_arguments(&argp, argc, argv, &o));
     struct run run = {.options = &o};
     enum wt_code code = carry_out(&run, err);
-    wt_host_timeline_free(run.host);
+    if (run.has_outputs)
+        outputs_clear(&run.outputs);
+    wt_why_free(run.why);
     wt_metrics_free(run.metrics);
     wt_launches_free(run.launches);
     wt_gpu_free(run.gpu);
