@@ -12,6 +12,7 @@
 #include "study/host_calls.h"
 #include "study/launches.h"
 #include "suites.h"
+#include "trace/trace.h"
 
 static char folder[] = "/tmp/wavetail-host-XXXXXX";
 
@@ -482,6 +483,72 @@ START_TEST(pipelines_take_as_long_as_on_the_h200)
 }
 END_TEST
 
+/* Each launch of the trace in its stream, with the durations it had. */
+static char *text_of_trace(const struct wt_trace *trace)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    fputs("kernels = (\n", stream);
+    for (size_t i = 0; i < trace->launch_count; i++)
+        fprintf(stream, "%s{ stream = %d; priority = %d; duration = { distribution = \"trace\"; file = \"%s\"; launch = %ld; }; }\n",
+                i ? "," : "", trace->launches[i].stream, trace->launches[i].priority, trace->path, trace->launches[i].number);
+    fputs(");\n", stream);
+    fclose(stream);
+    return text;
+}
+
+static double first_start_us(const struct wt_trace *trace, size_t launch)
+{
+    const struct wt_trace_row *rows = wt_trace_rows_of(trace, launch);
+    int64_t first = rows[0].time_start_ns;
+    for (size_t i = 1; i < trace->launches[launch].row_count; i++)
+        first = rows[i].time_start_ns < first ? rows[i].time_start_ns : first;
+    return (double)first / 1e3;
+}
+
+static double kernel_begin_us(const struct wt_host_timeline *host, const struct wt_gpu *gpu, uint32_t launch)
+{
+    for (size_t i = 0; i < host->span_count; i++)
+        if (host->spans[i].kind == WT_ACTIVITY_KERNEL && host->spans[i].launch == launch)
+            return wt_to_cycles(host->spans[i].begin) / gpu->clock_mhz;
+    ck_abort_msg("launch %u never ran", launch);
+}
+
+/* When each launch's first block starts, counted from the first one's: launches back to back (gap_0), in several streams
+ * (three_A, small_A), one after another (seq_A), with another shared-memory configuration each (carve_0). */
+START_TEST(launches_begin_when_they_do_on_the_h200)
+{
+    static const char *const names[] = {"mechanisms/gap_0.r0", "mechanisms/three_A.r0", "small_A.r0", "seq_A.r0",
+                                        "mechanisms/carve_0.r0"};
+    const char *name = names[_i];
+    struct wt_gpu *gpu = gpu_named("h200");
+    struct wt_trace *trace;
+    struct wt_error err = {0};
+    char *path = wt_format("%s/traces/h200/%s.csv.zst", WT_SOURCE_ROOT, name);
+    ck_assert_msg(wt_trace_read(path, &trace, &err) == WT_OK, "%s", err.text);
+    char *text = text_of_trace(trace);
+    if (strstr(text, "stream = 1") == NULL) { /* one stream alone would need no host */
+        char *calls = wt_format("%.*s, { stream = 1; grid = 1; block = 32; duration = { distribution = \"constant\"; cycles = 1; }; });\n",
+                                (int)(strlen(text) - 3), text);
+        free(text);
+        text = calls;
+    }
+    struct wt_host_timeline *host = run(gpu, text);
+    for (uint32_t i = 1; i < trace->launch_count; i++) {
+        double measured = first_start_us(trace, i) - first_start_us(trace, 0);
+        double simulated = kernel_begin_us(host, gpu, i) - kernel_begin_us(host, gpu, 0);
+        ck_assert_msg(fabs(simulated - measured) < fmax(1, 0.1 * measured), "%s: launch %u begins after %.2f us, on the H200 "
+                      "after %.2f", name, i, simulated, measured);
+    }
+    wt_host_timeline_free(host);
+    wt_trace_free(trace);
+    wt_gpu_free(gpu);
+    free(text);
+    free(path);
+}
+END_TEST
+
 Suite *host_suite(void)
 {
     Suite *suite = suite_create("host");
@@ -501,6 +568,7 @@ Suite *host_suite(void)
     tcase_add_test(rules, copies_both_ways_share_the_bus);
     tcase_add_test(rules, random_programs_keep_the_rules);
     tcase_add_test(rules, a_waiter_is_never_earlier_than_its_event);
+    tcase_add_loop_test(rules, launches_begin_when_they_do_on_the_h200, 0, 5);
     tcase_add_test(rules, pipelines_take_as_long_as_on_the_h200);
     suite_add_tcase(suite, rules);
     return suite;

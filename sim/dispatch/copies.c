@@ -11,7 +11,7 @@ static struct wt_copy_engine *engine_of(struct wt_copies *copies, enum wt_direct
     return &copies->engines[direction == WT_D2H && copies->rates->engines == 1 ? WT_H2D : direction];
 }
 
-double wt_copy_bytes_per_cycle(const struct wt_copy_rates *rates, const struct wt_copy *copy, double clock_mhz)
+static double bytes_per_cycle(const struct wt_copy_rates *rates, const struct wt_copy *copy, double clock_mhz)
 {
     double gbs = copy->pageable ? rates->pageable_gbs[copy->direction] : rates->gbs[copy->direction];
     return gbs * 1e3 / clock_mhz;
@@ -27,7 +27,7 @@ static bool under_way(const struct wt_copies *copies, enum wt_direction directio
 
 static double rate_of(const struct wt_copies *copies, const struct wt_copy *copy)
 {
-    double rate = wt_copy_bytes_per_cycle(copies->rates, copy, copies->cycles_per_us);
+    double rate = bytes_per_cycle(copies->rates, copy, copies->cycles_per_us);
     bool shared = (copy->direction == WT_H2D && under_way(copies, WT_D2H)) ||
                   (copy->direction == WT_D2H && under_way(copies, WT_H2D));
     return shared ? rate * copies->rates->both_ways[copy->direction] : rate;

@@ -62,7 +62,4 @@ wt_time wt_copies_next(const struct wt_copies *copies);
 /* The copy that is over at wt_copies_next; its engine is free until wt_copies_go_on. */
 struct wt_copy_done wt_copies_take(struct wt_copies *copies);
 
-/* Bytes per cycle of the copy if it is alone. */
-double wt_copy_bytes_per_cycle(const struct wt_copy_rates *rates, const struct wt_copy *copy, double clock_mhz);
-
 #endif

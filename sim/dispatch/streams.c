@@ -72,13 +72,19 @@ static void depend(struct wt_streams *s, uint32_t before, uint32_t after, bool i
     s->commands[after].pending++;
 }
 
+/* A graph is one command of its stream, whatever is in it. */
+static inline bool is_counted(const struct wt_command *command)
+{
+    return !command->node && command->kind != WT_COMMAND_GRAPH_BEGIN;
+}
+
 static uint32_t add(struct wt_streams *s, const struct wt_command *command)
 {
     s->commands = wt_grow(s->commands, &s->capacity, s->count + 1, sizeof *s->commands);
     s->commands[s->count] = *command;
     s->commands[s->count].first_edge = s->commands[s->count].cause = WT_NO_COMMAND;
     s->commands[s->count].begun = s->commands[s->count].end = WT_NEVER;
-    s->streams[command->stream].outstanding++;
+    s->streams[command->stream].outstanding += is_counted(command);
     return (uint32_t)s->count++;
 }
 
@@ -106,7 +112,7 @@ void wt_streams_complete(struct wt_streams *s, uint32_t index, wt_time end)
     assert(s->commands[index].end == WT_NEVER && s->commands[index].pending == 0);
     s->commands[index].end = end;
     struct wt_stream_state *stream = &s->streams[s->commands[index].stream];
-    stream->outstanding--;
+    stream->outstanding -= is_counted(&s->commands[index]);
     if (s->commands[index].kind == WT_COMMAND_KERNEL)
         stream->kernel_end = later(stream->kernel_end, end);
     for (uint32_t e = s->commands[index].first_edge; e != WT_NO_COMMAND; e = s->edges[e].next) {

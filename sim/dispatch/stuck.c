@@ -130,7 +130,10 @@ static bool find_stuck(const struct wt_host *h, struct waiter *out)
 /* As many steps as there are waiters lead into the circle. */
 static struct waiter enter_circle(const struct wt_host *h, struct waiter w)
 {
-    for (size_t i = 0; i < h->streams.count + h->program->thread_count; i++)
+    size_t waiters = h->program->thread_count;
+    for (uint32_t i = 0; i < h->streams.count; i++)
+        waiters += !wt_streams_is_over(&h->streams, i);
+    for (size_t i = 0; i < waiters; i++)
         w = blocker(h, w);
     return w;
 }
