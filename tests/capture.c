@@ -164,16 +164,23 @@ START_TEST(a_list_says_all)
                "a kernel=spin grid=10x20x5 work=round:5:3:132 seed=9 dynamic_smem=1000 carveout_kb=100 # more\n"
                "\n"
                "b kernel=persist reps=1 warmup=0 sync=7 tasks=100 block=32x2 cooperative=1\n"
-               "\t+ c kernel=empty grid=32 cluster=4 stream=1 priority=-1 count=3 wait_us=20\r\n");
+               "\t+ c kernel=empty grid=32 cluster=4 stream=1 priority=-1 count=3 wait_us=20 after=b\r\n"
+               "d kernel=empty graph=1\n"
+               "+ e kernel=empty pdl=1\n");
     assert_output("list l.txt", 0,
-                  "[a reps=5 warmup=2 sync=0]\n"
+                  "[a reps=5 warmup=2 sync=0 graph=0]\n"
                   "a spin 10x20x5 128x1x1 c1x1x1 smem=1000 carveout=100 work=round:5:3:132 seed=9 stream=0 priority=0 "
-                  "cooperative=0 tasks=0 count=1 wait=0\n"
-                  "[b reps=1 warmup=0 sync=7]\n"
+                  "cooperative=0 tasks=0 count=1 wait=0 pdl=0 after=\n"
+                  "[b reps=1 warmup=0 sync=7 graph=0]\n"
                   "b persist 1x1x1 32x2x1 c1x1x1 smem=0 carveout=-1 work=none seed=1 stream=0 priority=0 cooperative=1 "
-                  "tasks=100 count=1 wait=0\n"
+                  "tasks=100 count=1 wait=0 pdl=0 after=\n"
                   "c empty 32x1x1 128x1x1 c4x1x1 smem=0 carveout=-1 work=none seed=1 stream=1 priority=-1 cooperative=0 "
-                  "tasks=0 count=3 wait=20\n");
+                  "tasks=0 count=3 wait=20 pdl=0 after=b\n"
+                  "[d reps=5 warmup=2 sync=0 graph=1]\n"
+                  "d empty 1x1x1 128x1x1 c1x1x1 smem=0 carveout=-1 work=none seed=1 stream=0 priority=0 cooperative=0 "
+                  "tasks=0 count=1 wait=0 pdl=0 after=\n"
+                  "e empty 1x1x1 128x1x1 c1x1x1 smem=0 carveout=-1 work=none seed=1 stream=0 priority=0 cooperative=0 "
+                  "tasks=0 count=1 wait=0 pdl=1 after=\n");
 }
 END_TEST
 
@@ -206,6 +213,11 @@ static const struct {
      "l.txt:2: reps belongs on the experiment's first line; move it there\n"},
     {"a kernel=spin\n+ b kernel=spin priority=-1\n",
      "l.txt:2: stream 0 already has priority 0; use another stream\n"},
+    {"a kernel=spin\n+ b kernel=spin stream=1 after=c\n", "l.txt:2: after=c: no launch above has that name in this experiment\n"},
+    {"a kernel=spin\n+ b kernel=spin after=a\n",
+     "l.txt:2: after=a: launches of one stream follow each other anyway; remove it, or use another stream\n"},
+    {"a kernel=spin graph=1\n+ b kernel=spin stream=1\n",
+     "l.txt:2: a graph's launches are in one stream; give all the same\n"},
     {"a kernel=spin\na kernel=spin\n", "l.txt:2: experiment 'a' is there already; choose another name\n"},
     {"../a kernel=spin\n", "l.txt:1: '../a' is no name for an experiment; use letters, digits, _, - and .\n"},
     {"a kernel=spin fast\n", "l.txt:1: 'fast' is not key=value\n"},

@@ -100,10 +100,10 @@ static int strange(const char *out)
 static void print_launch(const LaunchSpec &l)
 {
     std::printf("%s %s %ldx%ldx%ld %ldx%ldx%ld c%ldx%ldx%ld smem=%ld carveout=%ld work=%s seed=%ld stream=%ld "
-                "priority=%ld cooperative=%ld tasks=%ld count=%ld wait=%ld\n",
+                "priority=%ld cooperative=%ld tasks=%ld count=%ld wait=%ld pdl=%ld after=%s\n",
                 l.name.c_str(), catalog[l.kernel].name, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2],
                 l.cluster[0], l.cluster[1], l.cluster[2], l.dynamic_smem, l.carveout_kb, l.work.text.c_str(), l.seed,
-                l.stream, l.priority, l.cooperative, l.tasks, l.count, l.wait_us);
+                l.stream, l.priority, l.cooperative, l.tasks, l.count, l.wait_us, l.pdl, l.after.c_str());
 }
 
 static int list(const char *path)
@@ -115,8 +115,8 @@ static int list(const char *path)
         return 1;
     }
     for (const Experiment &experiment : experiments) {
-        std::printf("[%s reps=%ld warmup=%ld sync=%ld]\n", experiment.name.c_str(), experiment.reps, experiment.warmup,
-                    experiment.sync);
+        std::printf("[%s reps=%ld warmup=%ld sync=%ld graph=%ld]\n", experiment.name.c_str(), experiment.reps, experiment.warmup,
+                    experiment.sync, experiment.graph);
         for (const LaunchSpec &launch : experiment.launches)
             print_launch(launch);
     }

@@ -28,6 +28,7 @@ const NumberKey number_keys[] = {
     {"tasks", &LaunchSpec::tasks, 1, 100000000},
     {"count", &LaunchSpec::count, 1, 10000},
     {"wait_us", &LaunchSpec::wait_us, 0, 10000000},
+    {"pdl", &LaunchSpec::pdl, 0, 1},
 };
 
 struct SizeKey {
@@ -52,10 +53,12 @@ const ExperimentKey experiment_keys[] = {
     {"reps", &Experiment::reps, 1, 1000},
     {"warmup", &Experiment::warmup, 0, 1000},
     {"sync", &Experiment::sync, 0, 100000},
+    {"graph", &Experiment::graph, 0, 1},
 };
 
 const char *const known_keys = "kernel, grid, block, dynamic_smem, carveout_kb, cluster, work, seed, stream, priority, "
-                               "cooperative, tasks, count, wait_us, and on an experiment's first line reps, warmup, sync";
+                               "cooperative, tasks, count, wait_us, pdl, after, and on an experiment's first line reps, warmup, sync, "
+                               "graph";
 
 std::string range(const std::string &pair, long low, long high)
 {
@@ -116,6 +119,10 @@ std::string set_key(const std::string &pair, LaunchSpec *launch, Experiment *exp
             return whole_value(text, known.low, known.high, &(experiment->*known.field))
                        ? ""
                        : range(pair, known.low, known.high);
+    if (key == "after") {
+        launch->after = text;
+        return "";
+    }
     if (key == "work")
         return parse_work(text, &launch->work);
     if (key != "kernel")
@@ -160,6 +167,21 @@ std::string check_streams(const Experiment &experiment)
             return "stream " + std::to_string(last.stream) + " already has priority " + std::to_string(launch.priority) +
                    "; use another stream";
     return "";
+}
+
+/* Of the last launch: what it waits for is above it, in another stream; a graph has one stream. */
+std::string check_order(const Experiment &experiment)
+{
+    const LaunchSpec &last = experiment.launches.back();
+    if (experiment.graph && last.stream != experiment.launches.front().stream)
+        return "a graph's launches are in one stream; give all the same";
+    if (last.after.empty())
+        return "";
+    for (size_t i = 0; i + 1 < experiment.launches.size(); i++)
+        if (experiment.launches[i].name == last.after)
+            return experiment.launches[i].stream != last.stream ? "" : "after=" + last.after +
+                   ": launches of one stream follow each other anyway; remove it, or use another stream";
+    return "after=" + last.after + ": no launch above has that name in this experiment";
 }
 
 bool good_name(const std::string &name)
@@ -226,7 +248,9 @@ class Reader
         std::string wrong = set_all(pairs, &launch, &experiment);
         experiment.launches.push_back(launch);
         experiments_->push_back(experiment);
-        return wrong.empty() ? check_launch(launch) : wrong;
+        if (wrong.empty())
+            wrong = check_launch(launch);
+        return wrong.empty() ? check_order(experiments_->back()) : wrong;
     }
 
     std::string add(std::vector<std::string> pairs, long number)
@@ -244,7 +268,9 @@ class Reader
             wrong = check_launch(launch);
         Experiment &experiment = experiments_->back();
         experiment.launches.push_back(launch);
-        return wrong.empty() ? check_streams(experiment) : wrong;
+        if (wrong.empty())
+            wrong = check_streams(experiment);
+        return wrong.empty() ? check_order(experiment) : wrong;
     }
 
     std::vector<Experiment> *experiments_;

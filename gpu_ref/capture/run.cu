@@ -22,6 +22,7 @@ struct Prepared {
     cudaLaunchAttribute attributes[MOST_ATTRIBUTES];
     long long *work; /* on the device; NULL = constant */
     Params params;
+    cudaEvent_t after, over; /* waited for, recorded; NULL = none */
 };
 
 class Runner
@@ -101,8 +102,8 @@ class Runner
     {
         int major = device_attribute(cudaDevAttrComputeCapabilityMajor);
         for (const LaunchSpec &spec : experiment.launches)
-            if (spec.cluster[0] * spec.cluster[1] * spec.cluster[2] > 1 && major < 9) {
-                std::fprintf(stderr, "%s: skipped: clusters need compute capability 9.0\n", experiment.name.c_str());
+            if ((spec.cluster[0] * spec.cluster[1] * spec.cluster[2] > 1 || spec.pdl) && major < 9) {
+                std::fprintf(stderr, "%s: skipped: clusters and pdl need compute capability 9.0\n", experiment.name.c_str());
                 return false;
             }
         return true;
@@ -117,6 +118,8 @@ class Runner
             allow(spec);
             for (long n = 0; n < spec.count; n++)
                 prepared_.push_back(prepare_launch(spec, work));
+            if (!spec.after.empty())
+                follow(spec);
             records += spec.records() * (uint64_t)spec.count;
         }
         stop_on(cudaMalloc(&counters_, prepared_.size() * sizeof(unsigned)), "memory for queues");
@@ -125,6 +128,23 @@ class Runner
             prepared_[i].config.attrs = prepared_[i].attributes;
         }
         return records;
+    }
+
+    /* The first of the launches just added waits for the last one that has the name. */
+    void follow(const LaunchSpec &spec)
+    {
+        Prepared &follower = prepared_[prepared_.size() - (size_t)spec.count];
+        for (Prepared &launch : prepared_)
+            if (launch.spec->name == spec.after)
+                follower.after = launch.over;
+        if (follower.after)
+            return;
+        for (size_t i = prepared_.size(); i-- > 0;)
+            if (prepared_[i].spec->name == spec.after) {
+                stop_on(cudaEventCreateWithFlags(&prepared_[i].over, cudaEventDisableTiming), "an event");
+                follower.after = prepared_[i].over;
+                return;
+            }
     }
 
     long long *upload_work(const LaunchSpec &spec)
@@ -187,6 +207,10 @@ class Runner
             attributes[count].val.clusterDim.y = cluster.y;
             attributes[count++].val.clusterDim.z = cluster.z;
         }
+        if (spec.pdl) {
+            attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+            attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+        }
         if (spec.cooperative) {
             attributes[count].id = cudaLaunchAttributeCooperative;
             attributes[count++].val.cooperative = 1;
@@ -219,12 +243,39 @@ class Runner
         for (Prepared &launch : prepared_)
             launch.params.trace = tracer ? trace_of(tracer, launch) : wavetail::Trace();
         stop_on(cudaDeviceSynchronize(), experiment.name);
-        for (Prepared &launch : prepared_) {
-            void *arguments[] = {&launch.params};
-            wait_us(launch.spec->wait_us);
-            stop_on(cudaLaunchKernelExC(&launch.config, launch.function, arguments), launch.spec->name);
-        }
+        if (experiment.graph)
+            launch_graph(experiment);
+        else
+            for (Prepared &launch : prepared_)
+                launch_one(launch);
         stop_on(cudaDeviceSynchronize(), experiment.name);
+    }
+
+    void launch_one(Prepared &launch)
+    {
+        void *arguments[] = {&launch.params};
+        wait_us(launch.spec->wait_us);
+        if (launch.after)
+            stop_on(cudaStreamWaitEvent(launch.config.stream, launch.after, 0), launch.spec->name);
+        stop_on(cudaLaunchKernelExC(&launch.config, launch.function, arguments), launch.spec->name);
+        if (launch.over)
+            stop_on(cudaEventRecord(launch.over, launch.config.stream), launch.spec->name);
+    }
+
+    void launch_graph(const Experiment &experiment)
+    {
+        cudaStream_t stream = prepared_[0].config.stream;
+        cudaGraph_t graph;
+        cudaGraphExec_t made;
+        stop_on(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), experiment.name);
+        for (Prepared &launch : prepared_)
+            launch_one(launch);
+        stop_on(cudaStreamEndCapture(stream, &graph), experiment.name);
+        stop_on(cudaGraphInstantiate(&made, graph, 0), experiment.name);
+        stop_on(cudaGraphLaunch(made, stream), experiment.name);
+        stop_on(cudaStreamSynchronize(stream), experiment.name);
+        cudaGraphExecDestroy(made);
+        cudaGraphDestroy(graph);
     }
 
     static wavetail::Trace trace_of(wavetail::Tracer *tracer, const Prepared &launch)
@@ -255,6 +306,9 @@ class Runner
             cudaFree(work);
         for (auto &stream : streams_)
             cudaStreamDestroy(stream.second);
+        for (Prepared &launch : prepared_)
+            if (launch.over)
+                cudaEventDestroy(launch.over);
         cudaFree(counters_);
         works_.clear();
         streams_.clear();
