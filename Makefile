@@ -56,7 +56,7 @@ VIEW := $(if $(HAVE_SDL),$(B)/wavetail-view)
 VIEW_MODEL_OBJ := $(patsubst %,$(B)/tools/view/%.o,density run smstate scenario playback keys)
 
 .DEFAULT_GOAL := all
-.PHONY: all view help setup check check-opt bench demo calibrate-h200 gpu fuzz install clean FORCE
+.PHONY: all view help setup check check-opt bench demo calibrate-h200 whatif-table gpu fuzz install clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY: $(BENCH_OBJ)
 
@@ -171,6 +171,9 @@ CALIBRATION_TRACES := $(addprefix traces/h200/,$(shell cat traces/h200/fit.txt))
 
 calibrate-h200: $(WAVETAIL) ## write configs/gpus/h200.cfg anew from the traces that traces/h200/fit.txt names
 	$(Q)$(WAVETAIL) calibrate --base _h200-base -o configs/gpus/h200.cfg $(CALIBRATION_TRACES)
+
+whatif-table: $(WAVETAIL) ## what `wavetail whatif` predicts against what was measured
+	$(Q)tests/whatif_table.sh $(WAVETAIL) traces/h200/whatif
 
 # gpu_ref: CUDA for every compute capability that this nvcc knows, 7.5 to 12.0. The capture program's files without
 # CUDA are C++ of their own, so that they are tested where there is no nvcc.

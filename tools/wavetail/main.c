@@ -10,6 +10,7 @@ extern const struct command gpus_command;
 extern const struct command run_command;
 extern const struct command replay_command;
 extern const struct command validate_command;
+extern const struct command whatif_command;
 extern const struct command topology_command;
 extern const struct command export_command;
 extern const struct command occupancy_command;
@@ -21,6 +22,7 @@ static const struct command *const commands[] = {
     &run_command,
     &replay_command,
     &validate_command,
+    &whatif_command,
     &topology_command,
     &calibrate_command,
     &export_command,

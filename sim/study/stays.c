@@ -1,0 +1,249 @@
+#include "study/stays.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "core/quantile.h"
+#include "sm/occupancy.h"
+#include "trace/clocks.h"
+#include "trace/trace.h"
+
+/* ---- Reading ---- */
+
+enum wt_code wt_stays_gpu(const char *path, const char *name, struct wt_gpu **out, struct wt_error *err)
+{
+    if (name)
+        return wt_gpu_load(name, out, err);
+    struct wt_trace *trace;
+    WT_TRY(wt_trace_read(path, &trace, err));
+    *out = wt_gpu_of_device(trace->device);
+    enum wt_code code = WT_OK;
+    if (!*out)
+        code = wt_fail_at(err, path, 0, "comes from '%s', of which no description is known; name a GPU with --gpu (`wavetail "
+                          "gpus` lists them)", trace->device);
+    wt_trace_free(trace);
+    return code;
+}
+
+static enum wt_code check(const struct wt_trace *trace, const struct wt_gpu *gpu, struct wt_error *err)
+{
+    const struct wt_trace_launch *launch = &trace->launches[0];
+    if (wt_trace_block_threads(launch) < 1 || launch->registers_per_thread < 0)
+        return wt_fail_at(err, trace->path, launch->line, "does not state the threads of a block and their registers; add "
+                          "block=X,Y,Z and regs=N to a '# launch %ld:' line", launch->number);
+    if (launch->tasks > 0 || launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > 1)
+        return wt_fail_at(err, trace->path, launch->line, "is a %s launch, of which other shapes are not modelled; give a trace "
+                          "of an ordinary one", launch->tasks > 0 ? "persistent" : "clustered");
+    if (launch->row_count != wt_trace_grid_blocks(launch))
+        return wt_fail_at(err, trace->path, launch->line, "%zu of the grid's %llu blocks have a row; capture again with a "
+                          "larger buffer", launch->row_count, (unsigned long long)wt_trace_grid_blocks(launch));
+    if (trace->sm_count > gpu->topology.sm_count)
+        return wt_fail_at(err, trace->path, 0, "was captured on %d SMs, but %s has %d; name the right GPU with --gpu",
+                          trace->sm_count, gpu->name, gpu->topology.sm_count);
+    return WT_OK;
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct wt_stay *a = *(struct wt_stay *const *)left, *b = *(struct wt_stay *const *)right;
+    return a->start != b->start ? (a->start > b->start) - (a->start < b->start) : (a > b) - (a < b);
+}
+
+static int by_end(const void *left, const void *right)
+{
+    const struct wt_stay *a = *(struct wt_stay *const *)left, *b = *(struct wt_stay *const *)right;
+    return a->end != b->end ? (a->end > b->end) - (a->end < b->end) : (a > b) - (a < b);
+}
+
+/* Gives an SM's blocks their real ends: the k-th that ends is replaced by the k-th that found no room at first. Returns by how
+ * much all stays of replaced blocks grow together, and their sum. */
+static void replace(struct wt_stay **by_starts, struct wt_stay **by_ends, uint64_t count, uint64_t room, double release,
+                    double *durations, double *stays)
+{
+    for (uint64_t k = 0; k + room < count; k++) {
+        struct wt_stay *stay = by_ends[k];
+        double freed = by_starts[k + room]->start - release;
+        stay->replaced = true;
+        *durations += stay->end - stay->start;
+        if (freed > stay->end)
+            stay->end = freed;
+        *stays += stay->end - stay->start;
+    }
+}
+
+/* Blocks without a replacement: as much longer as the others are. */
+static void stretch(struct wt_stay **by_ends, uint64_t count, uint64_t room, double factor)
+{
+    for (uint64_t k = count > room ? count - room : 0; k < count; k++)
+        by_ends[k]->end = by_ends[k]->start + factor * (by_ends[k]->end - by_ends[k]->start);
+}
+
+static void find_ends(struct wt_stays *s, const struct wt_gpu *gpu)
+{
+    struct wt_occupancy occupancy;
+    wt_occupancy(&gpu->limits, &s->needs, &occupancy, NULL);
+    uint64_t room = (uint64_t)occupancy.blocks_per_sm, *first = wt_alloc((size_t)s->sm_count + 1, sizeof *first);
+    struct wt_stay **starts = wt_alloc(s->count, sizeof *starts), **ends = wt_alloc(s->count, sizeof *ends);
+    for (uint64_t i = 0; i < s->count; i++)
+        first[s->list[i].sm + 1]++;
+    for (int sm = 0; sm < s->sm_count; sm++)
+        first[sm + 1] += first[sm];
+    uint64_t *next = wt_alloc((size_t)s->sm_count, sizeof *next);
+    for (uint64_t i = 0; i < s->count; i++) {
+        uint16_t sm = s->list[i].sm;
+        starts[first[sm] + next[sm]] = ends[first[sm] + next[sm]] = &s->list[i];
+        next[sm]++;
+    }
+    double durations = 0, stays = 0;
+    for (int sm = 0; sm < s->sm_count; sm++) {
+        uint64_t count = first[sm + 1] - first[sm];
+        qsort(starts + first[sm], count, sizeof *starts, by_start);
+        qsort(ends + first[sm], count, sizeof *ends, by_end);
+        replace(starts + first[sm], ends + first[sm], count, room, wt_gpu_unloaded_release(gpu, sm), &durations, &stays);
+    }
+    for (int sm = 0; durations > 0 && sm < s->sm_count; sm++)
+        stretch(ends + first[sm], first[sm + 1] - first[sm], room, stays / durations);
+    free(first);
+    free(next);
+    free(starts);
+    free(ends);
+}
+
+static void take_rows(struct wt_stays *s, const struct wt_trace *trace, const struct wt_clocks *clocks)
+{
+    const struct wt_trace_row *rows = wt_trace_rows_of(trace, 0);
+    double first = INFINITY, last = -INFINITY;
+    for (uint64_t i = 0; i < s->count; i++) {
+        struct wt_stay *stay = &s->list[rows[i].block];
+        *stay = (struct wt_stay){wt_clocks_start(clocks, &rows[i]), wt_clocks_end(clocks, &rows[i]),
+                                 trace->has_work ? (double)rows[i].work : 1, rows[i].sm, false};
+        first = fmin(first, stay->start);
+        last = fmax(last, stay->end);
+    }
+    for (uint64_t i = 0; i < s->count; i++) {
+        s->list[i].start -= first;
+        s->list[i].end -= first;
+    }
+    s->makespan = last - first;
+}
+
+enum wt_code wt_stays_read(const char *path, const struct wt_gpu *gpu, struct wt_stays **out, struct wt_error *err)
+{
+    struct wt_trace *trace;
+    struct wt_clocks *clocks = NULL;
+    *out = NULL;
+    WT_TRY(wt_trace_read(path, &trace, err));
+    enum wt_code code = check(trace, gpu, err);
+    if (code == WT_OK) {
+        struct wt_launch_needs needs = wt_trace_needs(&trace->launches[0]);
+        code = wt_launch_check(&gpu->limits, &needs, err);
+    }
+    if (code == WT_OK)
+        code = wt_clocks_fit(trace, &clocks, err);
+    if (code == WT_OK) {
+        struct wt_stays *s = wt_alloc(1, sizeof *s);
+        s->name = wt_strdup(*trace->launches[0].name ? trace->launches[0].name : path);
+        s->needs = wt_trace_needs(&trace->launches[0]);
+        s->warps = wt_warps_of(s->needs.threads);
+        s->count = trace->launches[0].row_count;
+        s->list = wt_alloc(s->count, sizeof *s->list);
+        s->sm_count = gpu->topology.sm_count;
+        s->works_stated = trace->has_work;
+        take_rows(s, trace, clocks);
+        find_ends(s, gpu);
+        *out = s;
+    }
+    wt_clocks_free(clocks);
+    wt_trace_free(trace);
+    return code;
+}
+
+void wt_stays_free(struct wt_stays *stays)
+{
+    if (!stays)
+        return;
+    free(stays->name);
+    free(stays->list);
+    free(stays);
+}
+
+/* ---- Work ---- */
+
+struct event {
+    double time;
+    uint32_t block;
+    bool end;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct event *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->block != b->block ? (a->block > b->block) - (a->block < b->block) : a->end - b->end;
+}
+
+static double slowed(double load)
+{
+    return load > 1 ? 1 / load : 1;
+}
+
+static struct event *events_of(const struct wt_stays *stays)
+{
+    struct event *events = wt_alloc(2 * stays->count, sizeof *events);
+    for (uint64_t i = 0; i < stays->count; i++) {
+        events[2 * i] = (struct event){stays->list[i].start, (uint32_t)i, false};
+        events[2 * i + 1] = (struct event){stays->list[i].end, (uint32_t)i, true};
+    }
+    qsort(events, 2 * stays->count, sizeof *events, by_time);
+    return events;
+}
+
+/* A block without a replacement is known by its first warps alone, which the schedulers may favour: its work is that
+ * of the others, in proportion to what the trace states. */
+static void complete(const struct wt_stays *stays, double *work)
+{
+    double sum = 0, stated = 0;
+    for (uint64_t i = 0; i < stays->count; i++)
+        if (stays->list[i].replaced) {
+            sum += work[i];
+            stated += stays->list[i].work;
+        }
+    for (uint64_t i = 0; i < stays->count && stays->works_stated && stated > 0; i++)
+        if (!stays->list[i].replaced)
+            work[i] = sum / stated * stays->list[i].work;
+}
+
+static double inequality(const struct wt_stays *stays, const double *work)
+{
+    double sum = 0, squares = 0, count = 0;
+    for (uint64_t i = 0; i < stays->count; i++) {
+        if (!stays->list[i].replaced || stays->list[i].work <= 0 || work[i] <= 0)
+            continue;
+        double x = log(work[i] / stays->list[i].work);
+        sum += x;
+        squares += x * x;
+        count++;
+    }
+    return count > 0 ? sqrt(fmax(0, squares / count - sum / count * (sum / count))) : 0;
+}
+
+double wt_stays_work(const struct wt_stays *stays, bool gpu_limits, double saturation, double *work)
+{
+    struct event *events = events_of(stays);
+    struct clock { double at, seen, warps; } *clocks = wt_alloc((size_t)stays->sm_count + 1, sizeof *clocks);
+    for (uint64_t i = 0; i < 2 * stays->count; i++) {
+        uint32_t block = events[i].block;
+        struct clock *clock = &clocks[gpu_limits ? stays->sm_count : stays->list[block].sm];
+        double room = saturation * (gpu_limits ? stays->sm_count : 1);
+        clock->at += (events[i].time - clock->seen) * slowed(clock->warps / room);
+        clock->seen = events[i].time;
+        clock->warps += events[i].end ? -stays->warps : stays->warps;
+        work[block] = events[i].end ? clock->at - work[block] : clock->at;
+    }
+    free(clocks);
+    free(events);
+    complete(stays, work);
+    return inequality(stays, work);
+}

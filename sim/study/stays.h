@@ -1,0 +1,45 @@
+/* How long each block of a measured launch held its room on an SM. */
+#ifndef WT_STUDY_STAYS_H
+#define WT_STUDY_STAYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/status.h"
+#include "gpu/gpu.h"
+#include "sm/shape.h"
+
+struct wt_stay {
+    double start, end; /* cycles from the first start */
+    double work;       /* as the trace states it; 1 where it does not */
+    uint16_t sm;
+    bool replaced; /* another block took its room, which tells the end */
+};
+
+struct wt_stays {
+    char *name; /* owned */
+    struct wt_launch_needs needs;
+    int warps;       /* of a block */
+    double makespan; /* cycles: from the first start to the last end that was read */
+    struct wt_stay *list; /* by block; owned */
+    uint64_t count;
+    int sm_count;
+    bool works_stated; /* by the trace */
+};
+
+/* The GPU of a trace, by name (as for wt_gpu_load) or, when NULL, as the trace says. */
+enum wt_code wt_stays_gpu(const char *trace, const char *name, struct wt_gpu **out, struct wt_error *err);
+
+/* Of a trace's first launch. Fails when it is clustered or persistent, when blocks are missing, or when threads or registers
+ * are not stated. On failure *out is NULL. */
+enum wt_code wt_stays_read(const char *trace, const struct wt_gpu *gpu, struct wt_stays **out, struct wt_error *err);
+/* NULL is allowed. */
+void wt_stays_free(struct wt_stays *stays);
+
+/* Each block's work in cycles at full speed (of blocks without a replacement in proportion to the others, where work is stated), if `saturation` warps per SM saturate each SM or, on average, the GPU. Returns how
+ * unequal blocks come out: the standard deviation of the logarithm of
+ * work / stated work, over blocks that were replaced. */
+double wt_stays_work(const struct wt_stays *stays, bool gpu_limits, double saturation, double *work);
+
+#endif

@@ -1,0 +1,70 @@
+/* What if a measured launch had another shape? From its trace, and others of the same kernel where there are some, the work of
+ * each block and what limits the kernel are fitted; then the launch is simulated anew in another shape (cost/fluid.h).
+ *
+ * The fit. A block's stay lasts from its start until its room was free again, which the start of its replacement tells; of
+ * blocks without a replacement the stay is their duration, longer by as much as it is for the others. How many warps saturate
+ * an SM, or the GPU, is tried out: with the right number blocks that ran beside few others come out with as much work as those that
+ * ran beside many, in proportion to the trace's `work` where it has some. One trace seldom tells much, and then what is typical counts. Other traces tell it
+ * better: their makespans must come out right. Everything that explains the data nearly as well is kept, and a prediction's
+ * interval spans what all of it predicts. */
+#ifndef WT_STUDY_WHATIF_H
+#define WT_STUDY_WHATIF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/status.h"
+#include "cost/rework.h"
+#include "gpu/gpu.h"
+#include "sm/occupancy.h"
+
+/* Another shape of the launch. The threads stay as many: blocks take neighbours in, or are cut up, in index order. */
+struct wt_whatif_point {
+    int threads;              /* per block; 0: as measured */
+    int registers_per_thread; /* -1: as measured */
+    int dynamic_shared_bytes; /* -1: as measured */
+    enum wt_order order;
+    int split;                /* >= 1: each block becomes so many, with an equal share of its work */
+    const struct wt_gpu *gpu; /* NULL: as measured */
+};
+
+struct wt_whatif_result {
+    double makespan;   /* cycles of the point's GPU */
+    double low, high;  /* of which 80 % or more of measured makespans are within */
+    double speedup;    /* measured / predicted time; of cycles where a clock is unknown */
+    struct wt_occupancy occupancy;
+    double achieved_occupancy; /* resident warps over SMs and makespan / what an SM holds */
+    double waves;
+    double tail_fraction; /* of the makespan: after the last block was handed out */
+    char why[240];        /* one sentence */
+};
+
+/* What one or several traces tell of a kernel. Read-only: predictions may be made in many threads at once. */
+struct wt_whatif;
+
+/* The first trace is the measured launch; the others are of the same kernel with as many threads and as much work. Of each file
+ * the first launch counts. `gpu`: as for wt_gpu_load; NULL: the GPU that the trace names. On failure *out is NULL. */
+enum wt_code wt_whatif_fit(const char *const *traces, size_t count, const char *gpu, struct wt_whatif **out,
+                           struct wt_error *err);
+/* NULL is allowed. */
+void wt_whatif_free(struct wt_whatif *whatif);
+
+/* Fails when such blocks cannot be launched. */
+enum wt_code wt_whatif_predict(const struct wt_whatif *whatif, const struct wt_whatif_point *point,
+                               struct wt_whatif_result *result, struct wt_error *err);
+
+/* The measured launch. */
+struct wt_whatif_measured {
+    const char *name;
+    double makespan; /* cycles */
+    double clock_mhz; /* 0: unknown */
+    struct wt_launch_needs needs;
+    uint64_t blocks;
+    bool gpu_limits;       /* the best explanation: the GPU's memory is the limit, not each SM */
+    double saturation;     /* warps per SM that saturate what limits; by the best explanation */
+    double saturation_low, saturation_high; /* of all that are kept */
+};
+struct wt_whatif_measured wt_whatif_measured(const struct wt_whatif *whatif);
+
+#endif

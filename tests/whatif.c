@@ -1,0 +1,123 @@
+/* What if a measured launch had another shape: do predictions hold what was then measured? Truths are captures. Not pinned:
+ * grid orders and other GPUs, for which there is no capture here; the other sizes (make whatif-table). */
+#include "suites.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "study/whatif.h"
+
+#define FOLDER WT_SOURCE_ROOT "/traces/h200/whatif/"
+
+static const struct wt_whatif_point as_measured = {.registers_per_thread = -1, .dynamic_shared_bytes = -1, .split = 1};
+
+static struct wt_whatif *fit(const char *first, const char *second)
+{
+    struct wt_whatif *whatif;
+    struct wt_error err = {0};
+    char *traces[] = {wt_format(FOLDER "%s.csv.zst", first), second ? wt_format(FOLDER "%s.csv.zst", second) : NULL};
+    enum wt_code code = wt_whatif_fit((const char *const *)traces, second ? 2 : 1, NULL, &whatif, &err);
+    ck_assert_msg(code == WT_OK, "%s", err.text);
+    free(traces[0]);
+    free(traces[1]);
+    return whatif;
+}
+
+static struct wt_whatif_result predict(const struct wt_whatif *whatif, struct wt_whatif_point point)
+{
+    struct wt_whatif_result result;
+    struct wt_error err = {0};
+    ck_assert_msg(wt_whatif_predict(whatif, &point, &result, &err) == WT_OK, "%s", err.text);
+    ck_assert_double_le(result.low, result.makespan);
+    ck_assert_double_ge(result.high, result.makespan);
+    return result;
+}
+
+START_TEST(a_launch_as_measured_takes_what_was_measured)
+{
+    struct wt_whatif *whatif = fit("fma1_b256", NULL);
+    struct wt_whatif_result result = predict(whatif, as_measured);
+    ck_assert_double_eq_tol(result.speedup, 1, 1e-12);
+    ck_assert_double_eq_tol(result.makespan, wt_whatif_measured(whatif).makespan, 1e-6);
+    ck_assert_int_eq(result.occupancy.blocks_per_sm, 8);
+    wt_whatif_free(whatif);
+}
+END_TEST
+
+/* Measured: 1.000, 1.001, 1.008 of the makespan with 5, 4, 3 blocks on an SM, 1.875 with one (traces/h200/whatif/truth.csv). */
+START_TEST(a_second_residency_tells_the_others)
+{
+    static const struct { int shared; double measured; double within; } cases[] = {
+        {45000, 1.001, 0.02}, {56000, 1.001, 0.03}, {75000, 1.008, 0.03}, {200000, 1.875, 0.15}};
+    struct wt_whatif *whatif = fit("fma1_b256", "fma1_ds113000");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct wt_whatif_point point = as_measured;
+        point.dynamic_shared_bytes = cases[i].shared;
+        double ratio = 1 / predict(whatif, point).speedup;
+        ck_assert_msg(fabs(ratio / cases[i].measured - 1) <= cases[i].within, "%d bytes: %g, not %g", cases[i].shared, ratio,
+                      cases[i].measured);
+    }
+    wt_whatif_free(whatif);
+}
+END_TEST
+
+/* One trace of a grid that fills the GPU hardly tells what few warps would do; a second one does. */
+START_TEST(what_one_trace_does_not_tell_has_a_wide_range)
+{
+    struct wt_whatif *one = fit("fma1_b256", NULL), *two = fit("fma1_b256", "fma1_ds113000");
+    struct wt_whatif_point point = as_measured;
+    point.dynamic_shared_bytes = 200000;
+    struct wt_whatif_result wide = predict(one, point), narrow = predict(two, point);
+    ck_assert_double_gt(wide.high / wide.low, 2);
+    ck_assert_double_lt(narrow.high / narrow.low, 1.5);
+    ck_assert_double_le(wide.low, 1.875 * wt_whatif_measured(one).makespan);
+    ck_assert_double_ge(wide.high, 1.875 * wt_whatif_measured(one).makespan);
+    wt_whatif_free(one);
+    wt_whatif_free(two);
+}
+END_TEST
+
+/* 384 threads of 136 registers do not fit 65,536 of them twice, and 1,024 not once. */
+START_TEST(a_block_that_cannot_be_launched_is_refused)
+{
+    struct wt_whatif *whatif = fit("fma1_b256", NULL);
+    struct wt_whatif_point point = as_measured;
+    struct wt_whatif_result result;
+    struct wt_error err = {0};
+    point.threads = 1024;
+    point.registers_per_thread = 136;
+    ck_assert_int_eq(wt_whatif_predict(whatif, &point, &result, &err), WT_BAD_INPUT);
+    ck_assert_int_ne(err.text[0], 0);
+    wt_whatif_free(whatif);
+}
+END_TEST
+
+/* Splitting and merging give every thread the same work: with one warp per SM at full speed for all, a split grid's blocks are
+ * half as long. */
+START_TEST(a_split_grid_has_as_much_work)
+{
+    struct wt_whatif *whatif = fit("fma1_b256", NULL);
+    struct wt_whatif_point point = as_measured;
+    point.split = 2;
+    struct wt_whatif_result result = predict(whatif, point);
+    ck_assert_double_eq_tol(result.waves, 2 * predict(whatif, as_measured).waves, 1e-9);
+    ck_assert_double_gt(result.speedup, 0.9);
+    ck_assert_double_lt(result.speedup, 1.2);
+    wt_whatif_free(whatif);
+}
+END_TEST
+
+Suite *whatif_suite(void)
+{
+    Suite *suite = suite_create("whatif");
+    TCase *captures = tcase_create("captures");
+    tcase_set_timeout(captures, 60);
+    tcase_add_test(captures, a_launch_as_measured_takes_what_was_measured);
+    tcase_add_test(captures, a_second_residency_tells_the_others);
+    tcase_add_test(captures, what_one_trace_does_not_tell_has_a_wide_range);
+    tcase_add_test(captures, a_block_that_cannot_be_launched_is_refused);
+    tcase_add_test(captures, a_split_grid_has_as_much_work);
+    suite_add_tcase(suite, captures);
+    return suite;
+}
