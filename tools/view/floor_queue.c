@@ -100,7 +100,7 @@ static void draw_flying(const struct flight *f, uint32_t index, double x, double
 {
     struct ui *ui = &f->view->ui;
     struct colouring colouring = view_colouring(f->view, f->run);
-    colour full = block_colour(&colouring, index);
+    colour full = view_matches(f->view, f->map->run, index) ? block_colour(&colouring, index) : ui->theme->edge;
     double w = ui_px(ui, f->small ? 14 : 38) * size, h = ui_px(ui, f->small ? 10 : CHIP) * size;
     struct rect box = {(int)lround(x - w / 2), (int)lround(y - h / 2), (int)lround(w), (int)lround(h)};
     char text[24];
