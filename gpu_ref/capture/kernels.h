@@ -66,6 +66,21 @@ __device__ __forceinline__ void wait_until(long long clock)
         ;
 }
 
+/* All threads of the block, until `work` cycles after `start`. The first warp watches the clock and the others wait at
+ * a barrier, so that blocks end at once and take no issue slots from each other: where all of an SM's 64 warps poll,
+ * some get none for thousands of cycles. Far from the end the warp sleeps: __nanosleep(t) takes up to 2 t, so an eighth
+ * of what is left, as ns, is at most half of it up to 2 GHz. */
+__device__ __forceinline__ void wait_cycles(long long start, long long work)
+{
+    if (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z) < 32) {
+        long long left;
+        while ((left = work - (clock64() - start)) > 0)
+            if (left > 1600)
+                __nanosleep((unsigned)(left < 4000000 ? left / 8 : 500000));
+    }
+    __syncthreads();
+}
+
 /* Keeps the result of a calculation from being optimised away. */
 __device__ __forceinline__ void keep(const Params &p, float value)
 {

@@ -11,7 +11,10 @@ static __global__ void spin(Params p)
 {
     WT_TRACE_BEGIN(p.trace);
     long long work = work_of(p, wavetail::trace_block());
-    wait_until(wt_trace_start_.clock + work);
+    if (p.work_threads > 0)
+        wait_until(wt_trace_start_.clock + work);
+    else
+        wait_cycles(wt_trace_start_.clock, work);
     END_WORK(p, work);
 }
 
@@ -95,7 +98,7 @@ static __global__ void persist(Params p)
         if (task >= p.tasks)
             return;
         WT_TRACE_BEGIN(p.trace);
-        wait_until(wt_trace_start_.clock + work_of(p, (unsigned long long)task));
+        wait_cycles(wt_trace_start_.clock, work_of(p, (unsigned long long)task));
         WT_TRACE_END_TASK(p.trace, task);
     }
 }
@@ -121,7 +124,7 @@ static __global__ void gridsync(Params p)
 {
     WT_TRACE_BEGIN(p.trace);
     long long passed = 0;
-    wait_until(wt_trace_start_.clock + work_of(p, wavetail::trace_block()));
+    wait_cycles(wt_trace_start_.clock, work_of(p, wavetail::trace_block()));
     if ((threadIdx.x | threadIdx.y | threadIdx.z) == 0) {
         unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
         long long until = clock64() + PATIENCE;
