@@ -145,6 +145,7 @@ START_TEST(where_the_rotation_is_carries_over)
 {
     ck_assert_uint_eq(launches_foretold("mechanisms/gap_0.r0"), 12);
     ck_assert_uint_eq(launches_foretold("mechanisms/carve_0.r0"), 2);
+    ck_assert_uint_eq(launches_foretold("questions/rotation_held.r0"), 39);
 }
 END_TEST
 
@@ -308,18 +309,59 @@ START_TEST(up_to_132_blocks_have_an_sm_each)
 }
 END_TEST
 
-/* A grid that reaches only some groups leaves the rotation where it was: 8 blocks to the extra group, 5 to groups 0 to
- * 4. The 16 blocks of the next grid go on from group 6, where it began, after the extra group's other half. */
-START_TEST(small_grids_do_not_move_the_rotation)
+/* A grid that reaches only some groups moves the rotation too: 8 blocks to the extra group, 5 to groups 0 to 4. The 16
+ * blocks of the next grid go on from group 5, after the extra group's half that had the last of the 8. */
+START_TEST(the_rotation_goes_on_after_the_last_group_served)
 {
     struct wt_gpu *gpu = gpu_named("h200");
     struct start start = {.first_group = 6, .first_extra_sm = -1};
     struct grid grids[] = {{.blocks = 13, .cycles = {9000}}, {.blocks = 16, .cycles = {9000}}};
     struct wt_block_run *runs = simulated(gpu, &start, grids, 2);
     assert_sms(runs, 13, (int[]){124, 125, 126, 127, 128, 129, 130, 131, 0, 2, 4, 6, 8});
-    assert_sms(runs + 13, 16, (int[]){128, 129, 130, 131, 124, 125, 126, 127, 12, 14, 0, 2, 4, 6, 8, 10});
+    assert_sms(runs + 13, 16, (int[]){128, 129, 130, 131, 124, 125, 126, 127, 10, 12, 14, 0, 2, 4, 6, 8});
     free(runs);
     wt_gpu_free(gpu);
+}
+END_TEST
+
+/* The same law read off hardware, whatever blocks were replaced in between: launch after launch begins at the group after
+ * the last one served, or the next one that it has blocks for, and in the extra group at the half served last. */
+static size_t check_succession(const char *name)
+{
+    struct wt_trace *trace = shipped(name);
+    int group = -1, half = -1;
+    size_t checked = 0;
+    for (size_t l = 0; l < trace->launch_count; l++) {
+        const struct wt_trace_row *rows = wt_trace_rows_of(trace, l);
+        bool served[GROUPS] = {false};
+        int first = -1, last = -1, first_half = -1, last_half = -1;
+        bool both_halves = trace->launches[l].row_count >= 8;
+        for (size_t i = 0; i < trace->launches[l].row_count; i++) {
+            int g = group_of(rows[i].sm);
+            served[g] = true;
+            *(g == EXTRA ? &last_half : &last) = g == EXTRA ? (rows[i].sm - 124) / 4 : g;
+            first = first < 0 ? last : first;
+            first_half = first_half < 0 ? last_half : first_half;
+        }
+        int expected = (group + 1) % EXTRA;
+        while (first >= 0 && !served[expected])
+            expected = (expected + 1) % EXTRA;
+        ck_assert_msg(group < 0 || first < 0 || first == expected, "%s: launch %zu begins at %d, not %d", name, l, first, expected);
+        ck_assert_msg(half < 0 || !both_halves || first_half == half, "%s: launch %zu, half %d, not %d", name, l, first_half, half);
+        checked += group >= 0;
+        group = last >= 0 ? last : group;
+        half = last_half >= 0 ? last_half : half;
+    }
+    wt_trace_free(trace);
+    return checked;
+}
+
+START_TEST(launches_succeed_one_another_as_captured)
+{
+    ck_assert_uint_eq(check_succession("questions/rotation_b1024.r0"), 26);
+    ck_assert_uint_eq(check_succession("questions/rotation_same.r0"), 19);
+    ck_assert_uint_eq(check_succession("questions/rotation_small.r0"), 39);
+    ck_assert_uint_eq(check_succession("questions/rotation_held.r0"), 38);
 }
 END_TEST
 
@@ -335,7 +377,8 @@ Suite *first_wave_suite(void)
     tcase_add_loop_test(tcase, an_incomplete_round_is_spread_evenly, 0, (int)(sizeof partials / sizeof *partials));
     tcase_add_test(tcase, two_blocks_go_to_two_tpcs_of_the_extra_group);
     tcase_add_test(tcase, up_to_132_blocks_have_an_sm_each);
-    tcase_add_test(tcase, small_grids_do_not_move_the_rotation);
+    tcase_add_test(tcase, the_rotation_goes_on_after_the_last_group_served);
+    tcase_add_test(tcase, launches_succeed_one_another_as_captured);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -8,9 +8,8 @@
  * per group in ascending group order until none is left, TPCs before second SMs of TPCs.
  * Afterwards visits go on in the same rotation, to groups where blocks have ended.
  *
- * The next launch begins at the same group when this one never left the first wave, and otherwise where the rotation
- * is. Its visits to the extra group begin at the other half of it (gap_0, carve_0: 13 of 13 launches; seq_A: 1 of 2,
- * and why it stays at times when blocks were replaced is not known). */
+ * The next launch goes on where this one stopped: at the group after the last one that got a block, and in the extra
+ * group at the half that got its last one (questions/rotation_*: 1,587 of 1,587 launches). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,10 +21,9 @@ struct rotation {
     int extra;       /* group number or -1 */
     int first_gap, gap;
     int next;        /* ordinary group to be visited next */
-    int first;       /* the launch's first */
-    bool launched;   /* there was a launch before */
     bool cooperative;
-    int extra_start; /* rank at which the extra group's visits begin */
+    int extra_start; /* rank at which the extra group's visits of this launch begin */
+    int extra_next;  /* the next launch's: the half that got the last block */
     int since_extra; /* visits to others since the extra group's last */
     bool extra_seen_once; /* in this launch: the shorter first gap is behind */
 
@@ -50,7 +48,7 @@ static void *create(const struct wt_policy_start *start)
     if (r->next >= t->group_count)
         r->next = 0;
     if (r->extra >= 0 && start->first_extra_sm > 0 && start->first_extra_sm < t->groups[r->extra].sm_count)
-        r->extra_start = start->first_extra_sm;
+        r->extra_next = start->first_extra_sm;
     return r;
 }
 
@@ -130,20 +128,11 @@ static uint64_t common_room(const struct wt_room *room)
     return (uint64_t)fewest;
 }
 
-static void move_extra_start(struct rotation *r)
-{
-    int size = r->topology->groups[r->extra].sm_count;
-    r->extra_start = (r->extra_start + size / 2) % size;
-}
-
 static void launch(void *state, const struct wt_room *room, uint64_t blocks, bool cooperative)
 {
     struct rotation *r = state;
     r->cooperative = cooperative;
-    if (r->launched && r->extra >= 0)
-        move_extra_start(r);
-    r->launched = true;
-    r->first = r->next;
+    r->extra_start = r->extra_next;
     uint64_t sms = (uint64_t)r->topology->sm_count;
     uint64_t common = common_room(room);
     uint64_t whole = blocks / sms;
@@ -238,8 +227,6 @@ static void visit_incomplete_round(struct rotation *r, struct wt_visit *visit)
     keep(r, group, r->share[group], visit);
     r->share[group] = 0;
     r->share_left -= visit->count;
-    if (r->share_left == 0)
-        r->next = r->first;
 }
 
 static void list_open(const struct rotation *r, const struct wt_room *room, int group, struct wt_visit *visit)
@@ -271,6 +258,14 @@ static bool extra_finishes_first(const struct rotation *r)
     return r->cooperative && r->extra >= 0 && r->rounds_left[r->extra] == 0 && r->share[r->extra] > 0;
 }
 
+static void note_half(struct rotation *r, int last_sm)
+{
+    if (r->topology->group_of_sm[last_sm] != r->extra)
+        return;
+    int half = r->topology->groups[r->extra].sm_count / 2;
+    r->extra_next = half > 0 ? r->topology->rank_in_group[last_sm] / half * half : 0;
+}
+
 static void visit_next(void *state, const struct wt_room *room, uint64_t remaining, struct wt_visit *visit)
 {
     struct rotation *r = state;
@@ -284,6 +279,8 @@ static void visit_next(void *state, const struct wt_room *room, uint64_t remaini
         visit_open(r, room, visit);
     if ((uint64_t)visit->count > remaining)
         visit->count = (int)remaining;
+    if (visit->count > 0)
+        note_half(r, visit->sms[visit->count - 1]);
 }
 
 const struct wt_policy wt_policy_h200 = {
