@@ -109,15 +109,35 @@ static void collect(const struct wt_validation_row *row, struct columns *columns
     columns->repeat_makespan[columns->repeated++] = row->repeat_makespan;
 }
 
-static void sum_up(const struct wt_validation_row *rows, size_t count, struct wt_validation_summary *summary)
+char *wt_validation_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? wt_format("%.*s", (int)(slash - path), path) : wt_strdup("");
+}
+
+static bool is_in(const struct wt_validation_row *row, const char *folder)
+{
+    char *its = wt_validation_folder(row->path);
+    bool same = !strcmp(its, folder);
+    free(its);
+    return same;
+}
+
+/* `folder` NULL: all rows. */
+static struct wt_validation_summary sum_up(const struct wt_validation_row *rows, size_t count, const char *folder)
 {
     double *room = wt_alloc(6 * count, sizeof *room);
     struct columns c = {room, room + count, room + 2 * count, room + 3 * count, room + 4 * count, room + 5 * count, 0, 0};
-    for (size_t i = 0; i < count; i++)
+    size_t failed = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (folder && !is_in(&rows[i], folder))
+            continue;
+        failed += !rows[i].replay;
         collect(&rows[i], &c);
-    *summary = (struct wt_validation_summary){
+    }
+    struct wt_validation_summary summary = {
         .replayed = c.count,
-        .failed = count - c.count,
+        .failed = failed,
         .makespan_error_p50 = quantile(c.makespan, c.count, 50),
         .makespan_error_p95 = quantile(c.makespan, c.count, 95),
         .start_error_p50 = quantile(c.p50, c.count, 50),
@@ -128,6 +148,12 @@ static void sum_up(const struct wt_validation_row *rows, size_t count, struct wt
         .repeat_makespan_p50 = quantile(c.repeat_makespan, c.repeated, 50),
     };
     free(room);
+    return summary;
+}
+
+struct wt_validation_summary wt_validation_of_folder(const struct wt_validation_row *rows, size_t count, const char *folder)
+{
+    return sum_up(rows, count, folder);
 }
 
 void wt_validate(const char *const *paths, size_t count, const struct wt_replay_setup *setup,
@@ -145,7 +171,7 @@ void wt_validate(const char *const *paths, size_t count, const struct wt_replay_
     }
     for (size_t i = 0; i < count; i++)
         compare_repetition(rows, i);
-    sum_up(rows, count, summary);
+    *summary = sum_up(rows, count, NULL);
 }
 
 void wt_validation_clear(struct wt_validation_row *rows, size_t count)

@@ -36,6 +36,13 @@ struct wt_validation_progress {
 void wt_validate(const char *const *paths, size_t count, const struct wt_replay_setup *setup,
                  const struct wt_validation_progress *progress, struct wt_validation_row *rows,
                  struct wt_validation_summary *summary);
+
+/* The same sums over the rows whose path begins with `folder`/ and has no further slash. "" stands for paths without one. */
+struct wt_validation_summary wt_validation_of_folder(const struct wt_validation_row *rows, size_t count, const char *folder);
+
+/* The part of the path before its last slash; owned by the caller. */
+char *wt_validation_folder(const char *path);
+
 void wt_validation_clear(struct wt_validation_row *rows, size_t count);
 
 #endif

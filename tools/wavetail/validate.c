@@ -45,8 +45,8 @@ static const struct argp argp = {
     .args_doc = "TRACE...",
     .doc = "Replays each trace and prints a table of errors, one row per trace, and the medians.\v"
            "Traces named NAME.r0…, NAME.r1… are repetitions of one launch: the difference between them, which is the "
-           "hardware's own noise, stands beside the errors. Exits with 1 when a trace could not be replayed; the "
-           "others are still in the table.",
+           "hardware's own noise, stands beside the errors. Traces of several folders get the medians of each folder too. "
+           "Exits with 1 when a trace could not be replayed; the others are still in the table.",
     .children = children};
 
 static const char *short_name(const char *path)
@@ -90,6 +90,55 @@ static void print_summary(const struct wt_validation_summary *summary)
                summary->repeated == 1 ? "" : "s");
 }
 
+/* The rows' folders, each once, in order of appearance; owned by the caller. Returns how many. */
+static size_t list_folders(const struct wt_validation_row *rows, size_t count, char **folders)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        char *folder = wt_validation_folder(rows[i].path);
+        size_t k = 0;
+        while (k < found && strcmp(folders[k], folder))
+            k++;
+        if (k == found)
+            folders[found++] = folder;
+        else
+            free(folder);
+    }
+    return found;
+}
+
+static void print_folder(const struct wt_validation_row *rows, size_t count, const char *folder, int width)
+{
+    struct wt_validation_summary s = wt_validation_of_folder(rows, count, folder);
+    printf("%-*s %8zu %9.3f %9.3f %7.0f %7.0f %8.2f", width, *folder ? short_name(folder) : ".", s.replayed, 100 * s.makespan_error_p50,
+           100 * s.makespan_error_p95, s.start_error_p50, s.start_error_p95, 100 * s.first_wave_match_p50);
+    if (s.repeated)
+        printf(" %8.3f %8.0f", 100 * s.repeat_makespan_p50, s.repeat_start_p50);
+    putchar('\n');
+}
+
+/* What is in one folder belongs together: its medians in a line. */
+static void print_folders(const struct wt_validation_row *rows, size_t count)
+{
+    char **folders = wt_alloc(count, sizeof *folders);
+    size_t found = list_folders(rows, count, folders);
+    int width = 6;
+    for (size_t i = 0; i < found; i++)
+        width = (int)strlen(short_name(folders[i])) > width ? (int)strlen(short_name(folders[i])) : width;
+    if (found > 1) {
+        printf("\n%-*s %8s %19s %15s %8s %17s\n", width, "", "", "makespan error, %", "start error", "1st wave",
+               "repetition");
+        printf("%-*s %8s %9s %9s %7s %7s %8s %8s %8s\n", width, "folder", "traces", "p50", "p95", "p50", "p95", "match %",
+               "span %", "start");
+    }
+    for (size_t i = 0; i < found; i++) {
+        if (found > 1)
+            print_folder(rows, count, folders[i], width);
+        free(folders[i]);
+    }
+    free(folders);
+}
+
 static void print_table(const struct wt_validation_row *rows, size_t count, const struct wt_validation_summary *summary)
 {
     int width = 5;
@@ -103,6 +152,7 @@ static void print_table(const struct wt_validation_row *rows, size_t count, cons
            "p50", "p95", "match %", "span %", "start");
     for (size_t i = 0; i < count; i++)
         print_row(&rows[i], width);
+    print_folders(rows, count);
     print_summary(summary);
 }
 
@@ -120,6 +170,39 @@ static void row_json(struct wt_json *json, const struct wt_validation_row *row)
     wt_json_close(json);
 }
 
+static void summary_json(struct wt_json *json, const struct wt_validation_summary *summary)
+{
+    wt_json_int(json, "replayed", (int64_t)summary->replayed);
+    wt_json_int(json, "failed", (int64_t)summary->failed);
+    wt_json_number(json, "makespan_error_p50", summary->makespan_error_p50, 6);
+    wt_json_number(json, "makespan_error_p95", summary->makespan_error_p95, 6);
+    wt_json_number(json, "start_error_p50", summary->start_error_p50, 6);
+    wt_json_number(json, "start_error_p95", summary->start_error_p95, 6);
+    wt_json_number(json, "first_wave_placement_match", summary->first_wave_match_p50, 6);
+    wt_json_number(json, "repeat_start_p50", summary->repeat_start_p50, 6);
+    wt_json_number(json, "repeat_makespan", summary->repeat_makespan_p50, 6);
+}
+
+static void folders_json(struct wt_json *json, const struct wt_validation_row *rows, size_t count)
+{
+    char **folders = wt_alloc(count, sizeof *folders);
+    size_t found = list_folders(rows, count, folders);
+    if (found > 1)
+        wt_json_array(json, "folders");
+    for (size_t i = 0; found > 1 && i < found; i++) {
+        struct wt_validation_summary summary = wt_validation_of_folder(rows, count, folders[i]);
+        wt_json_object(json, NULL);
+        wt_json_string(json, "folder", folders[i]);
+        summary_json(json, &summary);
+        wt_json_close(json);
+    }
+    if (found > 1)
+        wt_json_close(json);
+    for (size_t i = 0; i < found; i++)
+        free(folders[i]);
+    free(folders);
+}
+
 static void print_json(const struct wt_validation_row *rows, size_t count, const struct wt_validation_summary *summary)
 {
     struct wt_json json = wt_json_begin(stdout, false);
@@ -128,16 +211,9 @@ static void print_json(const struct wt_validation_row *rows, size_t count, const
     for (size_t i = 0; i < count; i++)
         row_json(&json, &rows[i]);
     wt_json_close(&json);
+    folders_json(&json, rows, count);
     wt_json_object(&json, "summary");
-    wt_json_int(&json, "replayed", (int64_t)summary->replayed);
-    wt_json_int(&json, "failed", (int64_t)summary->failed);
-    wt_json_number(&json, "makespan_error_p50", summary->makespan_error_p50, 6);
-    wt_json_number(&json, "makespan_error_p95", summary->makespan_error_p95, 6);
-    wt_json_number(&json, "start_error_p50", summary->start_error_p50, 6);
-    wt_json_number(&json, "start_error_p95", summary->start_error_p95, 6);
-    wt_json_number(&json, "first_wave_placement_match", summary->first_wave_match_p50, 6);
-    wt_json_number(&json, "repeat_start_p50", summary->repeat_start_p50, 6);
-    wt_json_number(&json, "repeat_makespan", summary->repeat_makespan_p50, 6);
+    summary_json(&json, summary);
     wt_json_close(&json);
     wt_json_close(&json);
     wt_json_end(&json);
