@@ -38,6 +38,7 @@ static Suite *(*const suites[])(void) = {
     remedies_suite,
     view_model_suite,
     view_suite,
+    warp_suite,
 };
 
 int main(void)

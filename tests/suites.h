@@ -40,6 +40,7 @@ Suite *waiting_suite(void);
 Suite *remedies_suite(void);
 Suite *persistent_suite(void);
 Suite *view_suite(void);
+Suite *warp_suite(void);
 Suite *view_model_suite(void);
 
 #endif

@@ -47,7 +47,7 @@ enum wt_code wt_launches_explain(const struct wt_launches *launches, const struc
 enum wt_code wt_launches_simulate(const struct wt_launches *launches, struct wt_simulation *simulation,
                                   struct wt_timeline *about, struct wt_error *err);
 
-/* Before the simulation, with kernels that have programs: the warp level anew with `setup`'s scheduler, detail, threads and
+/* Before the simulation, with kernels that have programs: the warp level anew with `setup`'s scheduler, threads and
  * observer (its other fields are ignored). */
 enum wt_code wt_launches_set_warps(struct wt_launches *launches, const struct wt_warp_setup *setup, uint64_t seed,
                                    struct wt_error *err);

@@ -6,7 +6,7 @@
 
 /* Cycles from issue to use of results that have no scoreboard: what SASS for cc 9.0 shows (gpu_ref's kernels: 4 within
  * the FP32 and integer pipes, 5 between them, 13 from a compare to a predicate's use, 8 for FP64). */
-enum { SAME_PIPE = 4, OTHER_PIPE = 5, PREDICATE = 13, DOUBLE = 8, UNIFORM = 6, BRANCH_STALL = 5, MOST_STALL = 15 };
+enum { SAME_PIPE = 4, OTHER_PIPE = 5, PREDICATE = 13, DOUBLE = 8, UNIFORM = 6, BRANCH_STALL = 5, BARRIER_STALL = 6, MOST_STALL = 15 };
 
 /* What is under way in front of an instruction. */
 struct state {
@@ -67,6 +67,13 @@ static void write_results(struct state *s, struct wt_instruction *i, const struc
     }
 }
 
+static uint8_t least_stall(enum wt_op op)
+{
+    if (op == WT_OP_BARRIER)
+        return BARRIER_STALL;
+    return op == WT_OP_BRANCH || op == WT_OP_EXIT || op == WT_OP_CONVERGE ? BRANCH_STALL : 1;
+}
+
 /* `before` may wait longer for this one's sake. */
 static void place(struct state *s, struct wt_instruction *i, const struct wt_operands *o, struct wt_instruction *before,
                   bool before_is_own)
@@ -89,7 +96,7 @@ static void place(struct state *s, struct wt_instruction *i, const struct wt_ope
         forget_boards(s, boards);
     }
     if (!o->own_stall)
-        i->stall = i->op == WT_OP_BRANCH || i->op == WT_OP_EXIT || i->op == WT_OP_CONVERGE ? BRANCH_STALL : 1;
+        i->stall = least_stall((enum wt_op)i->op);
     write_results(s, i, o);
     s->clock += i->stall;
 }

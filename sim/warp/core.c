@@ -151,7 +151,7 @@ static inline void look_at(struct wt_subcore *subcore, int slot, wt_cycle now)
             return;
         }
     }
-    if (warp->aside && warp->barrier_until > now && now >= warp->blocked_from) {
+    if (warp->aside && warp->barrier_until > now && (now >= warp->blocked_from || step->op == WT_OP_BARRIER)) {
         sleep_until(subcore, slot, WT_STALL_BARRIER, warp->barrier_until);
         return;
     }

@@ -47,12 +47,10 @@ struct wt_warp_counters {
 
 /* One launch, and what ran beside it meanwhile. */
 struct wt_warp_result {
-    struct wt_warp_counters total; /* of the SMs that were simulated */
+    struct wt_warp_counters total; /* of all SMs */
     double elapsed_cycles;         /* first start to last end, as Nsight Compute's gpc__cycles_elapsed without its
                                       launch overhead */
-    int sms;                       /* simulated warp by warp */
-    int sms_used;                  /* that had blocks, including those that took their durations from others */
-    double sampling_error;         /* of the mean block duration: 95 % half-width as a fraction; 0 with full detail */
+    int sms; /* that had blocks */
 };
 
 /* Averages per scheduler; 0 where nothing ran. */

@@ -381,6 +381,5 @@ struct wt_warp_result wt_warp_result(const struct wt_warp *w, uint32_t kernel)
                                    .elapsed_cycles = launch->last_end > launch->first_start
                                                          ? wt_to_cycles(launch->last_end - launch->first_start)
                                                          : 0,
-                                   .sms = used,
-                                   .sms_used = used};
+                                   .sms = used};
 }

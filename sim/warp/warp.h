@@ -33,13 +33,6 @@ struct wt_warp_kernel {
     void *context;
 };
 
-/* How much is simulated warp by warp. */
-enum wt_detail {
-    WT_DETAIL_FULL,   /* every SM */
-    WT_DETAIL_SAMPLED /* some SMs; a block on another SM lasts as long as the block that most recently ended on the sampled
-                         SM it is paired with. For grids whose blocks are alike */
-};
-
 /* One instruction issued. */
 struct wt_warp_issue {
     wt_time time;
@@ -68,8 +61,6 @@ struct wt_warp_setup {
     size_t kernel_count;
     uint64_t seed;
     const struct wt_scheduler *scheduler;  /* NULL: the GPU's (`warp.scheduler`) */
-    enum wt_detail detail;
-    int sampled_sms; /* 0: 4 */
     int threads;     /* 0: as OpenMP has it */
     const struct wt_warp_observer *observer; /* NULL: none */
 };
