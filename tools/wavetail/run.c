@@ -185,6 +185,10 @@ static void print_extent(struct wt_json *json, const char *key, const int extent
 /* Lists, which may be as long as the grid, are left out. */
 static void print_duration(struct wt_json *json, const struct wt_workload_kernel *kernel)
 {
+    if (kernel->program)
+        wt_json_string(json, "program", kernel->program->name);
+    if (!kernel->distribution)
+        return;
     wt_json_object(json, "duration");
     if (kernel->distribution == wt_distribution_find("list"))
         wt_json_string(json, "distribution", "list");
