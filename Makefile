@@ -56,7 +56,7 @@ VIEW := $(if $(HAVE_SDL),$(B)/wavetail-view)
 VIEW_MODEL_OBJ := $(patsubst %,$(B)/tools/view/%.o,density run smstate scenario playback keys)
 
 .DEFAULT_GOAL := all
-.PHONY: all view help setup check check-opt bench demo calibrate-h200 whatif-table gpu fuzz install clean FORCE
+.PHONY: all view help setup check check-opt bench demo warp-table calibrate-h200 whatif-table gpu fuzz install clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY: $(BENCH_OBJ)
 
@@ -175,6 +175,9 @@ calibrate-h200: $(WAVETAIL) ## write configs/gpus/h200.cfg anew from the traces 
 whatif-table: $(WAVETAIL) ## what `wavetail whatif` predicts against what was measured
 	$(Q)tests/whatif_table.sh $(WAVETAIL) traces/h200/whatif
 
+warp-table: $(WAVETAIL) ## simulate every profiled kernel from its SASS, beside Nsight Compute's counters (minutes)
+	$(Q)tests/warp_table.sh $(WAVETAIL) traces/ncu/h200 traces/ncu/families
+
 # gpu_ref: CUDA for every compute capability that this nvcc knows, 7.5 to 12.0. The capture program's files without
 # CUDA are C++ of their own, so that they are tested where there is no nvcc.
 NVCC_FLAGS := -std=c++17 -O2 -arch=all-major -DWAVETAIL_TRACE_ZSTD -Xcompiler -Wall,-Wextra
@@ -188,7 +191,7 @@ ifeq ($(NVCC),)
 gpu: ## build the CUDA programs of gpu_ref where nvcc is
 	@echo "gpu_ref: nvcc not found, skipped"
 else
-gpu: build/gpu/capture build/gpu/example
+gpu: build/gpu/capture build/gpu/example build/gpu/profile
 endif
 
 build/gpu/obj/%.o: gpu_ref/%.cu $(CAPTURE_DEPS)
@@ -208,6 +211,12 @@ build/gpu/capture: $(CAPTURE_OBJ)
 build/gpu/example: build/gpu/obj/example.o
 	@echo "  LINK    $@"
 	$(Q)$(NVCC) -arch=all-major -o $@ $^ -lzstd
+
+build/gpu/profile: $(patsubst gpu_ref/%.cu,build/gpu/obj/%.o,$(wildcard gpu_ref/profile/*.cu))
+	@echo "  LINK    $@"
+	$(Q)$(NVCC) -arch=all-major -o $@ $^
+
+$(patsubst gpu_ref/%.cu,build/gpu/obj/%.o,$(wildcard gpu_ref/profile/*.cu)): gpu_ref/profile/kernels.h
 
 # What of gpu_ref runs without a GPU, for the tests.
 CAPTURE_HOST := $(B)/capture-host

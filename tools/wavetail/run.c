@@ -9,6 +9,7 @@
 #include "asking.h"
 #include "outputs.h"
 #include "progress.h"
+#include "run_sass.h"
 #include "study/launches.h"
 #include "study/workload.h"
 
@@ -96,7 +97,8 @@ static const struct argp argp = {.options = options,
                                  .parser = parse,
                                  .args_doc = "WORKLOAD.cfg",
                                  .doc = "Simulates the kernels that a workload file describes and prints what the run "
-                                        "was like: makespan, occupancy, busy SMs, the tail.",
+                                        "was like: makespan, occupancy, busy SMs, the tail. `run --sass FILE` takes a "
+                                        "kernel's SASS instead and issues it warp by warp: see `run --sass --help`.",
                                  .children = children};
 
 /* ---- Simulating ---- */
@@ -283,6 +285,8 @@ static enum wt_code carry_out(struct run *run, struct wt_error *err)
 
 static enum wt_code run_workload(int argc, char **argv, struct wt_error *err)
 {
+    if (asks_for_sass(argc, argv))
+        return run_sass(argc, argv, err);
     struct options o = {0};
     WT_TRY(parse_arguments(&argp, argc, argv, &o));
     struct run run = {.options = &o};

@@ -1,0 +1,520 @@
+#include "warp/from_sass.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "warp/flow.h"
+#include "warp/opcodes.h"
+
+enum { MOST_DEPTH = 4 }; /* of calls within calls */
+
+/* Jumps back that are always taken: loops left in their middle, returns. wt_program_check refuses what never ends. */
+static const float almost_always = 0.9999998f;
+
+/* What becomes of one branch. */
+struct decision {
+    enum wt_branch branch;
+    float chance;
+    int index;     /* of the loop or split */
+    bool leaves;   /* a loop's exit in its middle: taken means staying, and a jump out is put behind it */
+    bool decided;
+};
+
+struct builder {
+    const struct wt_sass_setup *setup;
+    const struct wt_sass_function *function;
+    struct wt_flows flows;
+    struct decision *decisions; /* by instruction */
+    uint32_t *places;           /* by instruction: index in the program of the copy being made */
+    struct wt_program *program;
+    struct wt_sass_report *report;
+};
+
+static const struct wt_sass_instruction *at(const struct builder *b, size_t index)
+{
+    return &b->function->instructions[index];
+}
+
+static bool is(const struct builder *b, size_t index, const char *opcode)
+{
+    return !strcmp(at(b, index)->opcode, opcode);
+}
+
+static int warps_per_block(const struct builder *b)
+{
+    return (b->setup->threads_per_block + 31) / 32;
+}
+
+/* ---- Loops ---- */
+
+static bool has_barrier(const struct builder *b, size_t first, size_t last)
+{
+    for (size_t i = first; i <= last; i++)
+        if (is(b, i, "BAR"))
+            return true;
+    return false;
+}
+
+static const struct wt_trip *trip_at(const struct builder *b, size_t index)
+{
+    for (size_t i = 0; i < b->setup->trip_count; i++)
+        if (b->setup->trips[i].address == at(b, index)->address)
+            return &b->setup->trips[i];
+    return NULL;
+}
+
+/* A loop over [first, last] whose body runs `mean` times; -1 when there are too many loops. */
+static int add_loop(struct builder *b, size_t branch, size_t first, size_t last, double mean)
+{
+    const struct wt_trip *trip = trip_at(b, branch);
+    struct wt_count count = {.draw = WT_DRAW_FIXED,
+                             .base = trip ? trip->base : mean,
+                             .per_work = trip ? trip->per_work : 0,
+                             .per_block = has_barrier(b, first, last)};
+    return wt_program_add_loop(b->program, &count);
+}
+
+/* Whether control leaves [first, last] other than through its end. */
+static bool is_left_early(const struct builder *b, size_t first, size_t last)
+{
+    for (size_t i = first; i < last; i++) {
+        if (!is(b, i, "BRA") || wt_flow_executed(&b->flows, i) <= 0)
+            continue;
+        long target = wt_flow_target(&b->flows, i);
+        if ((target < (long)first || target > (long)last) && wt_flow_of(&b->flows, i).taken > 1e-6)
+            return true;
+    }
+    return false;
+}
+
+static struct decision by_chance(double chance)
+{
+    if (chance <= 1e-9)
+        return (struct decision){.branch = WT_BRANCH_NEVER, .decided = true};
+    return (struct decision){.branch = WT_BRANCH_CHANCE, .chance = chance < 1 ? (float)chance : 1, .decided = true};
+}
+
+/* A branch back. */
+static struct decision repeat(struct builder *b, size_t index, size_t target)
+{
+    struct wt_flow flow = wt_flow_of(&b->flows, index);
+    bool told = trip_at(b, index) != NULL;
+    if (!wt_flow_conditional(at(b, index)))
+        return by_chance(almost_always);
+    if (!flow.known && !told) {
+        b->report->assumed_loops++;
+        return (struct decision){.branch = WT_BRANCH_NEVER, .decided = true};
+    }
+    double again = flow.taken < almost_always ? flow.taken : almost_always;
+    if (!told && (again <= 0 || is_left_early(b, target, index)))
+        return by_chance(again);
+    int loop = add_loop(b, index, target, index, 1 / (1 - again));
+    if (loop < 0)
+        return by_chance(again);
+    return (struct decision){.branch = WT_BRANCH_LOOP, .index = loop, .decided = true};
+}
+
+/* The jump back, behind `index`, of the innermost loop around it that this branch leaves; or -1. */
+static long loop_left(const struct builder *b, size_t index, size_t target)
+{
+    for (size_t i = index + 1; i < target; i++) {
+        long first = wt_flow_target(&b->flows, i);
+        if (is(b, i, "BRA") && !wt_flow_conditional(at(b, i)) && first >= 0 && first <= (long)index &&
+            wt_flow_executed(&b->flows, i) > 0)
+            return (long)i;
+    }
+    return -1;
+}
+
+static struct decision leave(struct builder *b, size_t index, size_t last, double taken)
+{
+    size_t first = (size_t)wt_flow_target(&b->flows, last);
+    int loop = taken > 0 && taken < 1 ? add_loop(b, index, first, last, 1 / taken) : -1;
+    if (loop < 0)
+        return by_chance(taken);
+    return (struct decision){.branch = WT_BRANCH_LOOP, .index = loop, .leaves = true, .decided = true};
+}
+
+/* ---- Forward branches ---- */
+
+/* One in 2 … 32: the part of the warps that a block's first one is, in blocks of a whole number of warps. */
+static bool is_one_of_a_block(double part)
+{
+    double warps = part > 0 ? 1 / part : 0;
+    return warps > 1.5 && warps < 32.5 && fabs(warps - round(warps)) < 0.02 * warps;
+}
+
+/* `if (threadIdx.x == 0)`, `if (threadIdx.x < 32)`: one warp of each block goes on. A single thread tells it also where the
+ * counts are those of another block size. */
+static bool only_first_warp(const struct builder *b, size_t index, double falls)
+{
+    int warps = warps_per_block(b);
+    if (warps > 1 && fabs(falls * warps - 1) < 0.02)
+        return true;
+    const struct wt_ncu_row *next = b->setup->source && index + 1 < b->function->count ? &b->setup->source->rows[index + 1] : NULL;
+    return next && next->executed > 0 && next->threads == next->executed && is_one_of_a_block(falls);
+}
+
+/* The jump over the second path, where the first one lies between the branch and its target. */
+static bool unites(const struct builder *b, size_t index, size_t target)
+{
+    long end = (long)target - 1;
+    return end > (long)index && is(b, (size_t)end, "BRA") && !wt_flow_conditional(at(b, (size_t)end)) &&
+           wt_flow_target(&b->flows, (size_t)end) > end && !b->decisions[end].decided;
+}
+
+static struct decision fork(struct builder *b, size_t index, size_t target, struct wt_flow flow)
+{
+    struct wt_split split = {.both = flow.both};
+    int number = flow.both > 1e-6 && unites(b, index, target) ? wt_program_add_split(b->program, &split) : -1;
+    if (number < 0)
+        return by_chance(1 - flow.falls);
+    b->decisions[target - 1] = (struct decision){.branch = WT_BRANCH_UNITE, .index = number, .decided = true};
+    float chance = (float)(1 - flow.falls);
+    return (struct decision){.branch = WT_BRANCH_SPLIT, .index = number, .chance = chance, .decided = true};
+}
+
+static struct decision forward(struct builder *b, size_t index, size_t target)
+{
+    struct wt_flow flow = wt_flow_of(&b->flows, index);
+    if (!wt_flow_conditional(at(b, index)))
+        return (struct decision){.branch = WT_BRANCH_ALWAYS, .decided = true};
+    long last = loop_left(b, index, target);
+    if (trip_at(b, index) && last >= 0)
+        return leave(b, index, (size_t)last, 0.5);
+    if (!flow.known) {
+        b->report->assumed_branches++;
+        return by_chance(0);
+    }
+    if (last >= 0 && flow.both < 1e-6)
+        return leave(b, index, (size_t)last, flow.taken);
+    if (only_first_warp(b, index, flow.falls) && last < 0)
+        return (struct decision){.branch = WT_BRANCH_LATER_WARPS, .decided = true};
+    return fork(b, index, target, flow);
+}
+
+static struct decision decide_exit(struct builder *b, size_t index)
+{
+    struct wt_flow flow = wt_flow_of(&b->flows, index);
+    if (!flow.known)
+        b->report->assumed_branches++;
+    if (!wt_flow_conditional(at(b, index)))
+        return (struct decision){.branch = WT_BRANCH_ALWAYS, .decided = true};
+    if (only_first_warp(b, index, flow.falls))
+        return (struct decision){.branch = WT_BRANCH_LATER_WARPS, .decided = true};
+    return by_chance(1 - flow.falls);
+}
+
+static struct decision decide(struct builder *b, size_t index)
+{
+    if (is(b, index, "EXIT") || is(b, index, "KILL"))
+        return decide_exit(b, index);
+    long target = wt_flow_target(&b->flows, index);
+    if (target < 0 || !(is(b, index, "BRA") || is(b, index, "JMP")))
+        return (struct decision){.branch = WT_BRANCH_NEVER, .decided = true};
+    return target <= (long)index ? repeat(b, index, (size_t)target) : forward(b, index, (size_t)target);
+}
+
+static void decide_all(struct builder *b)
+{
+    for (size_t i = 0; i < b->function->count; i++) {
+        bool known;
+        enum wt_op op = wt_opcode_class(at(b, i), &known);
+        if ((op == WT_OP_BRANCH || op == WT_OP_EXIT) && !b->decisions[i].decided)
+            b->decisions[i] = decide(b, i);
+    }
+}
+
+/* ---- Instructions ---- */
+
+static void count_unknown(struct wt_sass_report *report, const char *name, enum wt_op op)
+{
+    report->unknown_count++;
+    for (int i = 0; i < report->unknown_names; i++)
+        if (!strcmp(report->unknown[i].name, name)) {
+            report->unknown[i].count++;
+            return;
+        }
+    if (report->unknown_names == WT_UNKNOWN_OPCODES)
+        return;
+    memcpy(report->unknown[report->unknown_names].name, name, strlen(name) + 1);
+    report->unknown[report->unknown_names].count = 1;
+    report->unknown[report->unknown_names++].op = op;
+}
+
+/* Part of the executions in which a thread is predicated on: exact where all are or none is; where only some are, they are
+ * taken to be spread over the warps as thinly as can be. */
+static double active_part(const struct builder *b, size_t index)
+{
+    if (!b->setup->source || !at(b, index)->guarded)
+        return 1;
+    const struct wt_ncu_row *counts = &b->setup->source->rows[index];
+    if (counts->executed <= 0 || counts->threads_on >= counts->executed)
+        return 1;
+    return counts->threads_on / counts->executed;
+}
+
+static double clamped(double value, double low, double high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+static void measure_access(const struct wt_ncu_row *counts, double active, struct wt_access *access)
+{
+    double executions = counts->executed * active;
+    if (executions <= 0)
+        return;
+    if (counts->tags > 0 && counts->sectors > 0) {
+        access->lines = (float)clamped(counts->tags / executions, 1, 32);
+        access->sectors = (float)clamped(counts->sectors / executions, access->lines, 128);
+    }
+    if (counts->wavefronts > 0)
+        access->wavefronts = (float)clamped(counts->wavefronts / executions, 1, 128);
+    else if (access->kind >= WT_ACCESS_ATOMIC && access->space == WT_SPACE_GLOBAL)
+        access->wavefronts = (float)clamped(counts->threads_on / executions / (8 * (double)access->sectors), 1, 32);
+    access->scattered = access->lines >= 16 && access->sectors < 1.5 * access->lines;
+}
+
+/* A word that a whole warp reads is one that its block's other warps read, too. */
+static const float shared_word_l2_hit = 0.9f;
+
+static uint16_t add_access(struct builder *b, size_t index, double active)
+{
+    const struct wt_opcode *opcode = wt_opcode_find(at(b, index)->opcode);
+    int width = wt_opcode_width(at(b, index));
+    struct wt_access access = wt_access_strided(opcode->space, opcode->kind, width, width, 32);
+    if (b->setup->source)
+        measure_access(&b->setup->source->rows[index], active, &access);
+    if (access.space == WT_SPACE_GLOBAL) {
+        access.l1_hit = (float)b->setup->l1_hit;
+        access.l2_hit = (float)b->setup->l2_hit;
+        if (access.l2_hit < 0)
+            access.l2_hit = access.sectors <= 1 ? shared_word_l2_hit : 0;
+    }
+    return wt_program_add_access(b->program, &access);
+}
+
+static struct wt_instruction translate(struct builder *b, size_t index)
+{
+    const struct wt_sass_instruction *from = at(b, index);
+    bool known;
+    struct wt_instruction to = wt_instruction_of(wt_opcode_class(from, &known));
+    if (!known)
+        count_unknown(b->report, from->opcode, (enum wt_op)to.op);
+    to.stall = from->control.stall;
+    to.yield = from->control.yield;
+    to.write_board = from->control.write_board < WT_SCOREBOARDS ? from->control.write_board : WT_NO_SCOREBOARD;
+    to.read_board = from->control.read_board < WT_SCOREBOARDS ? from->control.read_board : WT_NO_SCOREBOARD;
+    to.wait_boards = from->control.wait_boards;
+    if (to.op == WT_OP_CONVERGE)
+        to.branch = is(b, index, "BSYNC") || is(b, index, "WARPSYNC") ? WT_BRANCH_ALWAYS : WT_BRANCH_NEVER;
+    if (to.op != WT_OP_BRANCH && to.op != WT_OP_EXIT)
+        to.active = (float)active_part(b, index);
+    if (to.op == WT_OP_BARRIER && (wt_sass_has(from, "ARV") || to.active < 0.5f))
+        to.op = WT_OP_NOP;
+    if (to.op == WT_OP_MEMORY)
+        to.access = add_access(b, index, to.active);
+    return to;
+}
+
+/* ---- Copies: the kernel, and a callee for each call ---- */
+
+struct copy {
+    size_t first, end;  /* instructions [first, end) */
+    uint32_t returns;   /* index in the program */
+    int depth;          /* 0: the kernel itself */
+};
+
+static enum wt_code make_copy(struct builder *b, struct copy copy, struct wt_error *err);
+
+/* Where the callee ends: at the next function that is called, or the padding. */
+static size_t end_of_callee(const struct builder *b, size_t first)
+{
+    size_t end = b->function->count;
+    for (size_t i = 0; i < b->function->count; i++) {
+        long target = is(b, i, "CALL") ? wt_flow_target(&b->flows, i) : -1;
+        if (target > (long)first && target < (long)end)
+            end = (size_t)target;
+    }
+    return end;
+}
+
+static bool is_called(const struct builder *b, size_t index, const struct copy *copy)
+{
+    return is(b, index, "CALL") && wt_flow_target(&b->flows, index) >= 0 && copy->depth < MOST_DEPTH &&
+           wt_flow_executed(&b->flows, index) > 0 && b->setup->source;
+}
+
+static size_t length_of(const struct builder *b, size_t index)
+{
+    return b->decisions[index].leaves ? 2 : 1;
+}
+
+static uint32_t place_of(const struct builder *b, const struct copy *copy, long target)
+{
+    if (target < (long)copy->first || target >= (long)copy->end)
+        return copy->depth ? copy->returns : (uint32_t)b->program->count;
+    return b->places[target];
+}
+
+static void aim(struct builder *b, const struct copy *copy, size_t index, struct wt_instruction *to)
+{
+    const struct decision *decision = &b->decisions[index];
+    to->branch = (uint8_t)decision->branch;
+    to->chance = decision->chance;
+    to->index = (uint8_t)decision->index;
+    if (is(b, index, "RET") && copy->depth) {
+        to->branch = WT_BRANCH_CHANCE, to->chance = almost_always;
+        to->target = copy->returns;
+    } else if (to->op == WT_OP_BRANCH && decision->branch != WT_BRANCH_NEVER) {
+        long target = wt_flow_target(&b->flows, index);
+        to->target = decision->leaves ? b->places[index] + 2 : place_of(b, copy, target);
+        if (target == (long)index)
+            *to = wt_instruction_of(WT_OP_EXIT);
+    }
+}
+
+static void add_one(struct builder *b, const struct copy *copy, size_t index)
+{
+    const struct wt_sass_instruction *from = at(b, index);
+    struct wt_instruction to = translate(b, index);
+    if (to.op == WT_OP_BRANCH || to.op == WT_OP_EXIT)
+        aim(b, copy, index, &to);
+    wt_program_add(b->program, &to, from->text, from->address);
+    if (!b->decisions[index].leaves)
+        return;
+    struct wt_instruction out = wt_instruction_of(WT_OP_BRANCH);
+    out.branch = WT_BRANCH_ALWAYS;
+    out.target = place_of(b, copy, wt_flow_target(&b->flows, index));
+    wt_program_add(b->program, &out, NULL, from->address);
+}
+
+static void lay_out(struct builder *b, const struct copy *copy)
+{
+    size_t place = b->program->count;
+    for (size_t i = copy->first; i < copy->end; i++) {
+        b->places[i] = (uint32_t)place;
+        place += length_of(b, i);
+    }
+}
+
+/* The callees of [copy->first, copy->end), behind it; and the calls aimed at them. */
+static enum wt_code add_callees(struct builder *b, const struct copy *copy, const uint32_t *places, struct wt_error *err)
+{
+    for (size_t i = copy->first; i < copy->end; i++) {
+        if (!is_called(b, i, copy))
+            continue;
+        struct wt_instruction *call = &b->program->instructions[places[i - copy->first]];
+        size_t first = (size_t)wt_flow_target(&b->flows, i);
+        call->branch = WT_BRANCH_ALWAYS;
+        call->target = (uint32_t)b->program->count;
+        struct copy callee = {first, end_of_callee(b, first), places[i - copy->first] + 1, copy->depth + 1};
+        WT_TRY(make_copy(b, callee, err));
+    }
+    return WT_OK;
+}
+
+static enum wt_code make_copy(struct builder *b, struct copy copy, struct wt_error *err)
+{
+    if (b->program->count + 2 * (copy.end - copy.first) > WT_MOST_INSTRUCTIONS || b->program->access_count > WT_MOST_ACCESSES / 2)
+        return wt_fail_at(err, b->setup->path, b->function->line, "'%s' is too large with all its calls: at most %d instructions",
+                          b->function->name, WT_MOST_INSTRUCTIONS);
+    lay_out(b, &copy);
+    for (size_t i = copy.first; i < copy.end; i++)
+        add_one(b, &copy, i);
+    size_t count = copy.end - copy.first;
+    uint32_t *places = wt_alloc(count, sizeof *places);
+    memcpy(places, b->places + copy.first, count * sizeof *places);
+    enum wt_code code = add_callees(b, &copy, places, err);
+    free(places);
+    return code;
+}
+
+/* ---- All of it ---- */
+
+static enum wt_code check_setup(const struct wt_sass_setup *setup, struct wt_error *err)
+{
+    const struct wt_sass_function *function = setup->function;
+    if (setup->source && setup->source->count != function->count)
+        return wt_fail_at(err, setup->path, function->line,
+                          "'%s' has %zu instructions, the source page %zu; give the SASS of the binary that was profiled",
+                          function->name, function->count, setup->source->count);
+    for (size_t i = 0; i < setup->trip_count; i++) {
+        long index = wt_sass_at(function, setup->trips[i].address);
+        if (index < 0 || strcmp(function->instructions[index].opcode, "BRA"))
+            return wt_fail(err, WT_BAD_INPUT, "--trip 0x%x: there is no branch at that address in '%s'; the loop's BRA is meant",
+                           (unsigned)setup->trips[i].address, function->name);
+    }
+    return WT_OK;
+}
+
+static void count_executed(const struct wt_sass_setup *setup, struct wt_sass_report *report)
+{
+    if (!setup->source)
+        return;
+    report->warps = setup->source->rows[0].executed;
+    for (size_t i = 0; i < setup->source->count; i++)
+        report->executed += setup->source->rows[i].executed;
+}
+
+static enum wt_code build(struct builder *b, struct wt_error *err)
+{
+    decide_all(b);
+    WT_TRY(make_copy(b, (struct copy){0, b->function->count, 0, 0}, err));
+    struct wt_error inner = {0};
+    if (wt_program_check(b->program, &inner) != WT_OK)
+        return wt_fail_at(err, b->setup->path, b->function->line, "%s", inner.text);
+    return WT_OK;
+}
+
+enum wt_code wt_program_from_sass(const struct wt_sass_setup *setup, struct wt_program **out,
+                                  struct wt_sass_report *report, struct wt_error *err)
+{
+    *out = NULL;
+    *report = (struct wt_sass_report){0};
+    WT_TRY(check_setup(setup, err));
+    struct builder b = {.setup = setup, .function = setup->function, .report = report};
+    b.flows = wt_flows_begin(setup);
+    b.decisions = wt_alloc(b.function->count, sizeof *b.decisions);
+    b.places = wt_alloc(b.function->count, sizeof *b.places);
+    b.program = wt_program_new(b.function->name);
+    count_executed(setup, report);
+    enum wt_code code = build(&b, err);
+    if (code == WT_OK)
+        *out = b.program;
+    else
+        wt_program_free(b.program);
+    wt_flows_end(&b.flows);
+    free(b.decisions);
+    free(b.places);
+    return code;
+}
+
+bool wt_trip_parse(const char *text, struct wt_trip *trip)
+{
+    char *rest;
+    unsigned long address = strtoul(text, &rest, 16);
+    *trip = (struct wt_trip){.address = (uint32_t)address};
+    if (rest == text || *rest != '=' || address >= UINT32_MAX)
+        return false;
+    for (const char *term = rest + 1;; term = rest + 1) {
+        double factor = 1;
+        bool number = isdigit((unsigned char)*term);
+        if (number)
+            factor = strtod(term, &rest);
+        else
+            rest = (char *)term;
+        const char *word = number && *rest == '*' ? rest + 1 : rest;
+        bool of_work = !strncmp(word, "work", 4) && (!number || word != rest);
+        if (of_work)
+            rest = (char *)word + 4;
+        if (!number && !of_work)
+            return false;
+        *(of_work ? &trip->per_work : &trip->base) += factor;
+        if (*rest != '+')
+            return !*rest && trip->base <= 1e9 && trip->per_work <= 1e9;
+    }
+}

@@ -1,0 +1,53 @@
+/* A kernel program made of SASS: what the control bits say is taken as it is; where branches go, how often loops run and how
+ * memory accesses fall into sectors comes from Nsight Compute's counts, from the user, or is assumed and counted as such. */
+#ifndef WT_WARP_FROM_SASS_H
+#define WT_WARP_FROM_SASS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "warp/ncu.h"
+#include "warp/program.h"
+#include "warp/sass.h"
+
+/* How often the loop runs whose branch back stands at `address`: base + per_work * work. */
+struct wt_trip {
+    uint32_t address;
+    double base, per_work;
+};
+
+struct wt_sass_setup {
+    const char *path; /* of the SASS, for messages */
+    const struct wt_sass_function *function;
+    const struct wt_ncu_source *source; /* NULL: no counts */
+    const struct wt_trip *trips;        /* overrule the counts */
+    size_t trip_count;
+    int threads_per_block;
+    double l1_hit, l2_hit; /* of global accesses, 0 … 1; negative: not known */
+};
+
+enum { WT_UNKNOWN_OPCODES = 16 };
+
+/* What had to be assumed. */
+struct wt_sass_report {
+    struct {
+        char name[16];
+        int count;
+        enum wt_op op; /* the class it was given */
+    } unknown[WT_UNKNOWN_OPCODES]; /* further ones are only counted */
+    int unknown_names, unknown_count;
+    int assumed_loops;    /* run once, since nothing says how often */
+    int assumed_branches; /* not taken, since nothing says how often */
+    double executed;      /* warp instructions of the source page; 0 without */
+    double warps;         /* that entered the kernel, likewise */
+};
+
+/* Fails when the source page is of other code, a trip names no branch back, or the program cannot be run. *report is filled
+ * in any case. On failure *out is NULL. */
+enum wt_code wt_program_from_sass(const struct wt_sass_setup *setup, struct wt_program **out,
+                                  struct wt_sass_report *report, struct wt_error *err);
+
+/* "0x820=16", "0x820=work", "0x820=0.25*work", "820=4+2*work". False when it is none of these. */
+bool wt_trip_parse(const char *text, struct wt_trip *trip);
+
+#endif

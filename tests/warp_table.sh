@@ -1,0 +1,47 @@
+#!/bin/sh
+# Kernels that Nsight Compute profiled, simulated from SASS and source page, beside its counters.
+# Usage: tests/warp_table.sh WAVETAIL FOLDER...; a folder has kernels.txt, metrics.csv and what they name.
+wavetail=$1
+shift
+for folder; do
+    grep -v '^#' "$folder/kernels.txt" | while read -r name function source sass grid block registers static dynamic; do
+        echo "kernel $name"
+        "$wavetail" run --sass "$folder/$sass" --kernel "$function" --ncu-source "$folder/$source" --grid "$grid" \
+            --block "$block" --regs "$registers" --smem "$static" --dynamic-smem "$dynamic" --gpu h200 --quiet --json \
+            --compare "$folder/metrics.csv"
+    done | awk -v folder="$folder" '
+    function error(name) { return measured[name] ? simulated[name] / measured[name] - 1 : 0 }
+    function magnitude(x) { return x < 0 ? -x : x }
+    function show(list, count,   i, j, t) {
+        for (i = 2; i <= count; i++)
+            for (j = i; j > 1 && list[j] < list[j - 1]; j--) { t = list[j]; list[j] = list[j - 1]; list[j - 1] = t }
+        return sprintf("%7.1f %% %7.1f %%", 100 * (list[int((count + 1) / 2)] + list[int(count / 2) + 1]) / 2, 100 * list[count])
+    }
+    function finish(   key, cycles, most, of, with) {
+        if (kernel == "") return
+        most = ""; of = ""
+        for (key in measured) if (key ~ /issue_stalled/ && key !~ /selected/) {
+            if (most == "" || measured[key] > measured[most]) most = key
+            if (of == "" || simulated[key] > simulated[of]) of = key
+        }
+        rows++
+        c[rows] = magnitude(error("sm__cycles_elapsed.avg")); a[rows] = magnitude(error("smsp__warps_active.avg.per_cycle_active"))
+        i[rows] = magnitude(error("smsp__issue_active.avg.per_cycle_active"))
+        e[rows] = magnitude(error("smsp__warps_eligible.avg.per_cycle_active"))
+        s[rows] = magnitude(error(most)); same += most == of
+        split(most, with, "stalled_"); sub(/_per_issue.*/, "", with[2])
+        printf "%-20s %+8.1f %% %+8.1f %% %+8.1f %% %+8.1f %%   %-20s %s %8.2f %8.2f\n", kernel, 100 * error("sm__cycles_elapsed.avg"),
+            100 * error("smsp__warps_active.avg.per_cycle_active"), 100 * error("smsp__issue_active.avg.per_cycle_active"),
+            100 * error("smsp__warps_eligible.avg.per_cycle_active"), with[2], most == of ? "same " : "other", simulated[most], measured[most]
+        fflush()
+    }
+    BEGIN { printf "%s\n%-20s %10s %10s %10s %10s   %-20s %5s %8s %8s\n", folder, "kernel", "cycles", "active", "issued", "eligible", "largest stall", "", "ours", "measured" }
+    /^kernel / { finish(); kernel = $2; split("", measured); split("", simulated); inside = 0; next }
+    /"measured": \{/ { inside = 1 }
+    /^  }/ { inside = 0 }
+    match($0, /"[^"]*": [-0-9]/) { name = $1; gsub(/[":]/, "", name); value = $2; sub(/,/, "", value)
+        if (inside) measured[name] = value + 0; else simulated[name] = value + 0 }
+    END { finish()
+        printf "median and worst: cycles %s, active %s, issued %s, eligible %s\n", show(c, rows), show(a, rows), show(i, rows), show(e, rows)
+        printf "largest stall the same in %d of %d; its size %s\n", same, rows, show(s, rows) }'
+done
