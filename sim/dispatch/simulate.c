@@ -107,11 +107,14 @@ static void tell_end(struct engine *e, const struct grid *grid)
 
 /* ---- Whoever asks why ---- */
 
+#define TELL(engine, call, ...)                                                                                          \
+    for (size_t i_ = 0; i_ < (engine)->simulation->watch_count; i_++)                                                    \
+    (engine)->simulation->watches[i_].call((engine)->simulation->watches[i_].context, __VA_ARGS__)
+
 static void tell_wait(const struct engine *e)
 {
-    const struct wt_watch *watch = e->simulation->watch;
     const struct grid *head = e->head;
-    if (!watch || !head)
+    if (!e->simulation->watch_count || !head)
         return;
     struct wt_wait wait = {.launch = head->index,
                            .block = head->next_block,
@@ -120,14 +123,13 @@ static void tell_wait(const struct engine *e)
                            .shape = &head->kernel->shape,
                            .sms = e->sms,
                            .sm_count = e->sm_count};
-    watch->waits(watch->context, &wait);
+    TELL(e, waits, &wait);
 }
 
 static void tell_known(const struct engine *e, const struct wt_report *report, wt_time at)
 {
-    const struct wt_watch *watch = e->simulation->watch;
     const struct resident *resident = &e->residents[report->id];
-    if (!watch)
+    if (!e->simulation->watch_count)
         return;
     struct wt_known_end end = {.launch = resident->grid->index,
                                .block = resident->block,
@@ -135,22 +137,22 @@ static void tell_known(const struct engine *e, const struct wt_report *report, w
                                .slot = (uint16_t)(report->id % WT_MAX_SLOTS),
                                .ready = report->ready,
                                .at = at};
-    watch->known(watch->context, &end);
+    TELL(e, known, &end);
 }
 
 static void tell_handout(const struct engine *e, uint32_t id, wt_time earliest, wt_time start)
 {
-    const struct wt_watch *watch = e->simulation->watch;
-    if (!watch)
+    if (!e->simulation->watch_count)
         return;
     struct wt_handout handout = {.launch = e->head->index,
                                  .block = e->head->next_block,
                                  .sm = (uint16_t)(id / WT_MAX_SLOTS),
                                  .slot = (uint16_t)(id % WT_MAX_SLOTS),
+                                 .place = e->sms[id / WT_MAX_SLOTS],
                                  .at = e->now,
                                  .earliest = earliest,
                                  .start = start};
-    watch->handed_out(watch->context, &handout);
+    TELL(e, handed_out, &handout);
 }
 
 /* ---- Running blocks ---- */
@@ -220,9 +222,7 @@ static void end_block(struct engine *e)
     grid->last_end = running.end;
     grid->running--;
     tell_block(e, running.id, running.end);
-    if (e->simulation->watch)
-        e->simulation->watch->ended(e->simulation->watch->context, (uint16_t)(running.id / WT_MAX_SLOTS),
-                                    (uint16_t)(running.id % WT_MAX_SLOTS), running.end);
+    TELL(e, ended, (uint16_t)(running.id / WT_MAX_SLOTS), (uint16_t)(running.id % WT_MAX_SLOTS), running.end);
     wt_time over = later(running.end, resident->start + grid->shortest);
     wt_time latency = (wt_time)most(0, (int64_t)launcher->report_latency + grid->outlast);
     wt_ports_push(&e->ports, launcher->gpc, (struct wt_report){over + latency, running.id});
@@ -295,8 +295,7 @@ static void turn_to_head(struct engine *e)
     struct grid *head = e->head;
     if (!head)
         return;
-    if (e->simulation->watch)
-        e->simulation->watch->heads(e->simulation->watch->context, head->index, e->now);
+    TELL(e, heads, head->index, e->now);
     e->room.shape = &head->kernel->shape;
     count_room(e);
     for (int sm = 0; sm < e->sm_count; sm++)
@@ -344,8 +343,7 @@ static void take_arrival(struct engine *e)
         .by_tpc = kernel->cluster > 1 && wt_sm_room(e->spare, &kernel->shape) > 1,
         .first_start = WT_NEVER,
     };
-    if (e->simulation->watch)
-        e->simulation->watch->arrived(e->simulation->watch->context, index, e->now);
+    TELL(e, arrived, index, e->now);
     e->next_arrival = e->front_end.next(e->front_end.context);
     enqueue(e, grid);
 }

@@ -86,7 +86,8 @@ struct wt_simulation {
     const struct wt_sharing *sharing; /* NULL: each kernel's cost gives the durations */
     struct wt_stall *stall; /* filled on WT_DEADLOCK; may be NULL */
     wt_time *first_start; /* filled: the first block's start on the simulation's axis, which observers call 0; may be NULL */
-    const struct wt_watch *watch; /* NULL: nobody asks why */
+    const struct wt_watch *watches; /* whoever asks why */
+    size_t watch_count;
     const struct wt_observer *observers;
     size_t observer_count;
 };

@@ -13,6 +13,7 @@ struct wt_handout {
     uint32_t launch;
     uint64_t block;
     uint16_t sm, slot;
+    const struct wt_sm *place; /* the SM with the block on it */
     wt_time at;       /* the distributor's visit */
     wt_time earliest; /* when the block could have started if the TPC's launcher had been free */
     wt_time start;

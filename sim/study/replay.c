@@ -312,13 +312,14 @@ static bool is_asked(const struct batch *batch, const struct wt_why *why)
 }
 
 /* From the file's launches and axis to the batch's. */
-static void ask_about(const struct batch *batch, struct wt_why *why)
+static struct wt_watch ask_about(const struct batch *batch, struct wt_why *why)
 {
     why->first_launch = (uint32_t)batch->launches[0].index;
     why->shown_from = wt_to_cycles(batch->begin);
     why->question.cycles -= why->shown_from;
     why->question.launch -= why->first_launch;
     why->launch = why->question.launch;
+    return wt_why_watch(why);
 }
 
 /* The first launch of a batch tells where the rotation begins; of later ones the policy knows. */
@@ -340,15 +341,16 @@ static enum wt_code simulate(struct batch *batch, const struct wt_gpu *gpu, cons
                                        .front_end = front_end, .observers = &observer, .observer_count = 1};
     wt_first_wave_start(batch->replay->trace, batch->launches[first].index, gpu, &simulation.first_group,
                         &simulation.first_extra_sm);
-    struct wt_why *why = batch->replay->why;
-    struct wt_watch watch;
-    if (is_asked(batch, why)) {
-        ask_about(batch, why);
-        watch = wt_why_watch(why);
-        simulation.watch = &watch;
-    }
+    struct wt_watch watches[2];
+    simulation.watches = watches;
+    struct wt_why *why = batch->replay->questions.why;
+    bool asked = is_asked(batch, why);
+    if (asked)
+        watches[simulation.watch_count++] = ask_about(batch, why);
+    if (batch->replay->questions.space && batch->launches[0].index == 0) /* of several batches the first */
+        watches[simulation.watch_count++] = wt_address_space_watch(batch->replay->questions.space);
     enum wt_code code = wt_simulate(&simulation, err);
-    if (simulation.watch)
+    if (asked)
         wt_why_finish(why);
     free(kernels);
     return code;
@@ -471,8 +473,8 @@ static enum wt_code replay_all(struct wt_replay *replay, const struct wt_gpu *gp
     describe_prediction(replay, gpu);
     replay->together = wt_arrivals_interact(replay->trace, replay->measured);
     replay->launches = wt_alloc(replay->trace->launch_count, sizeof *replay->launches);
-    if (setup->question)
-        WT_TRY(setup->question->ask(setup->question->context, replay->measured, &replay->why, err));
+    if (setup->asker)
+        WT_TRY(setup->asker->ask(setup->asker->context, replay->measured, &replay->questions, err));
     double *start_errors = wt_alloc(replay->trace->row_count, sizeof *start_errors);
     enum wt_code code = replay_launches(replay, gpu, policy, setup, start_errors, err);
     if (code == WT_OK) {
@@ -517,7 +519,8 @@ void wt_replay_free(struct wt_replay *replay)
     wt_clocks_free(replay->clocks);
     wt_trace_free(replay->trace);
     free(replay->launches);
-    wt_why_free(replay->why);
+    wt_why_free(replay->questions.why);
+    wt_address_space_free(replay->questions.space);
     free(replay);
 }
 

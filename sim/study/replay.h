@@ -11,6 +11,7 @@
 #include "core/status.h"
 #include "dispatch/policy.h"
 #include "gpu/gpu.h"
+#include "observe/address_space.h"
 #include "observe/timeline.h"
 #include "observe/why.h"
 #include "trace/clocks.h"
@@ -35,6 +36,13 @@ struct wt_replay_part {
     double tasks_per_block_measured, tasks_per_block_predicted, tasks_per_block_error_p50;
 };
 
+/* Questions about a replay's simulation: the caller makes what they need once the launches are known, and it is the replay's
+ * then. Either may stay NULL. */
+struct wt_replay_questions {
+    struct wt_why *why;
+    struct wt_address_space *space;
+};
+
 struct wt_replay {
     struct wt_trace *trace;
     struct wt_clocks *clocks;
@@ -42,13 +50,14 @@ struct wt_replay {
     struct wt_timeline *measured, *predicted; /* launches by the trace's index; same time axis */
     struct wt_replay_part whole;
     struct wt_replay_part *launches; /* trace->launch_count of them */
-    struct wt_why *why;              /* the answer, where the setup has a question */
+    struct wt_replay_questions questions; /* with their answers */
 };
 
-/* Answers a question about a replay's simulation: the caller makes the wt_why once the launches are known. */
-struct wt_replay_question {
+/* Makes the questions; see above. */
+struct wt_replay_asker {
     void *context;
-    enum wt_code (*ask)(void *context, const struct wt_timeline *launches, struct wt_why **out, struct wt_error *err);
+    enum wt_code (*ask)(void *context, const struct wt_timeline *launches, struct wt_replay_questions *out,
+                        struct wt_error *err);
 };
 
 struct wt_replay_setup {
@@ -56,7 +65,7 @@ struct wt_replay_setup {
     const char *placement; /* policy; NULL: the GPU's */
     uint64_t seed;
     double unseen_cycles; /* what a block stays beyond its clock reads; NaN: as each launch itself tells (unseen.h) */
-    const struct wt_replay_question *question; /* NULL: none */
+    const struct wt_replay_asker *asker; /* NULL: nothing is asked */
 };
 
 /* Refuses by name what it would simulate wrongly: persistent launches beside others. Launches that were on the GPU at

@@ -138,25 +138,26 @@ static void report(FILE *stream, const struct wt_replay *replay, bool json)
         wt_replay_json(&out, replay);
         wt_metrics_json(&out, "measured", measured);
         wt_metrics_json(&out, "predicted", predicted);
-        if (replay->why)
-            wt_why_json(&out, "why", replay->why, replay->predicted);
+        if (replay->questions.why)
+            wt_why_json(&out, "why", replay->questions.why, replay->predicted);
         wt_json_close(&out);
         wt_json_end(&out);
     } else {
         print_replay(stream, replay);
         print_tail(stream, "measured ", measured);
         print_tail(stream, "predicted", predicted);
-        if (replay->why)
-            wt_why_print(stream, replay->why, replay->predicted);
+        if (replay->questions.why)
+            wt_why_print(stream, replay->questions.why, replay->predicted);
     }
     wt_metrics_free(measured);
     wt_metrics_free(predicted);
 }
 
-static enum wt_code ask(void *context, const struct wt_timeline *launches, struct wt_why **out, struct wt_error *err)
+static enum wt_code ask(void *context, const struct wt_timeline *launches, struct wt_replay_questions *out,
+                        struct wt_error *err)
 {
     const struct arguments *arguments = context;
-    return asking_begin(&arguments->asking, launches, arguments->trace, out, err);
+    return asking_begin(&arguments->asking, launches, arguments->trace, &out->why, &out->space, err);
 }
 
 static enum wt_code run(int argc, char **argv, struct wt_error *err)
@@ -164,11 +165,13 @@ static enum wt_code run(int argc, char **argv, struct wt_error *err)
     struct arguments arguments = {0};
     WT_TRY(parse_arguments(&argp, argc, argv, &arguments));
     struct wt_replay_setup setup = replaying_setup(&arguments.replaying, &arguments.common);
-    struct wt_replay_question question = {&arguments, ask};
-    setup.question = &question;
+    struct wt_replay_asker asker = {&arguments, ask};
+    setup.asker = &asker;
     struct wt_replay *replay;
     WT_TRY(wt_replay_trace(arguments.trace, &setup, &replay, err));
     enum wt_code code = outputs_write(&arguments.outputs, replay->predicted, replay->measured, err);
+    if (code == WT_OK)
+        code = asking_finish(&arguments.asking, replay->questions.space, replay->predicted, err);
     if (code == WT_OK)
         report(outputs_summary_stream(&arguments.outputs), replay, arguments.common.json);
     wt_replay_free(replay);

@@ -36,6 +36,7 @@ struct run {
     bool has_outputs;
     const struct wt_host_timeline *host; /* the outputs'; NULL: the workload has none */
     struct wt_why *why;                  /* NULL: nothing was asked */
+    struct wt_address_space *space;      /* the same */
 };
 
 /* ---- Command line ---- */
@@ -149,11 +150,12 @@ static enum wt_code simulate(const struct run *run, struct wt_error *err)
                                        .sharing = run->launches->sharing,
                                        .observers = observers,
                                        .observer_count = count};
-    struct wt_watch watch;
-    if (run->why) {
-        watch = wt_why_watch(run->why);
-        simulation.watch = &watch;
-    }
+    struct wt_watch watches[2];
+    simulation.watches = watches;
+    if (run->why)
+        watches[simulation.watch_count++] = wt_why_watch(run->why);
+    if (run->space)
+        watches[simulation.watch_count++] = wt_address_space_watch(run->space);
     enum wt_code code = wt_launches_simulate(run->launches, &simulation, outputs->timeline, err);
     if (run->why)
         wt_why_finish(run->why);
@@ -165,13 +167,14 @@ static enum wt_code simulate(const struct run *run, struct wt_error *err)
 static enum wt_code simulate_with_outputs(struct run *run, struct wt_error *err)
 {
     struct wt_timeline *about = run->launches->about;
-    WT_TRY(asking_begin(&run->options->asking, about, run->workload->path, &run->why, err));
+    WT_TRY(asking_begin(&run->options->asking, about, run->workload->path, &run->why, &run->space, err));
     run->launches->about = NULL;
     WT_TRY(outputs_begin(&run->outputs, &run->options->outputs, about, false, err));
     run->has_outputs = true;
     WT_TRY(simulate(run, err));
     run->host = run->outputs.timeline->host;
-    return outputs_finish(&run->outputs, NULL, &run->metrics, err);
+    WT_TRY(outputs_finish(&run->outputs, NULL, &run->metrics, err));
+    return asking_finish(&run->options->asking, run->space, run->outputs.timeline, err);
 }
 
 /* ---- Reporting ---- */
@@ -294,6 +297,7 @@ static enum wt_code run_workload(int argc, char **argv, struct wt_error *err)
     if (run.has_outputs)
         outputs_clear(&run.outputs);
     wt_why_free(run.why);
+    wt_address_space_free(run.space);
     wt_metrics_free(run.metrics);
     wt_launches_free(run.launches);
     wt_gpu_free(run.gpu);
