@@ -104,7 +104,6 @@ void wt_warp_json(struct wt_json *json, const struct wt_warp_result *result, con
         wt_stall_figure_name((enum wt_stall_reason)i, name, sizeof name);
         wt_json_number(json, name, wt_stalled_per_issue(&result->total, (enum wt_stall_reason)i), 6);
     }
-    wt_json_number(json, "sampling_error", result->sampling_error, 4);
 }
 
 static void measured_number(struct wt_json *json, const struct wt_ncu_metrics *metrics, size_t row, const char *name)

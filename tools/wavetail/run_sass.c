@@ -21,7 +21,7 @@ enum { MOST_TRIPS = 64 };
 
 struct options {
     struct common common;
-    const char *sass, *source, *metrics, *kernel, *warps, *compare, *detail, *scheduler;
+    const char *sass, *source, *metrics, *kernel, *warps, *compare, *scheduler;
     long long grid[3], block[3];
     int registers, static_shared, dynamic_shared;
     double l1_hit, l2_hit;
@@ -51,7 +51,7 @@ struct run {
 
 enum {
     KEY_SASS = 0x3101, KEY_SOURCE, KEY_KERNEL, KEY_GRID, KEY_BLOCK, KEY_REGS, KEY_SMEM, KEY_DYNAMIC, KEY_TRIP, KEY_WORK,
-    KEY_L1, KEY_L2, KEY_WARPS, KEY_INTERVAL, KEY_COMPARE, KEY_DETAIL, KEY_SCHEDULER
+    KEY_L1, KEY_L2, KEY_WARPS, KEY_INTERVAL, KEY_COMPARE, KEY_SCHEDULER
 };
 
 static void parse_extent(struct argp_state *state, const char *option, const char *text, long long extent[3])
@@ -141,8 +141,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         int key;
         const char **to;
     } texts[] = {{KEY_SASS, &o->sass},       {KEY_SOURCE, &o->source},   {KEY_KERNEL, &o->kernel},
-                 {KEY_WARPS, &o->warps},     {KEY_COMPARE, &o->compare}, {KEY_DETAIL, &o->detail},
-                 {KEY_SCHEDULER, &o->scheduler}};
+                 {KEY_WARPS, &o->warps},     {KEY_COMPARE, &o->compare}, {KEY_SCHEDULER, &o->scheduler}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].key == key) {
             *texts[i].to = text;
@@ -178,7 +177,6 @@ static const struct argp_option options[] = {
     {"l1-hit", KEY_L1, "0..1", 0, "part of global sectors that hit in L1", 3},
     {"l2-hit", KEY_L2, "0..1", 0, "part of L1's misses that hit in L2", 3},
     {"scheduler", KEY_SCHEDULER, "NAME", 0, "warp scheduler, instead of the GPU's", 3},
-    {"detail", KEY_DETAIL, "full|sampled", 0, "simulate every SM warp by warp, or some (default full)", 3},
     {"compare", KEY_COMPARE, "metrics.csv", 0,
      "print a launch's figures of ncu --page raw --csv beside these: the row with this kernel, grid and block", 4},
     {"warps", KEY_WARPS, "FILE.csv", 0, "per SM and interval: resident, eligible, issued, stalled by reason", 4},
@@ -252,9 +250,6 @@ static void warn(const struct run *run)
 
 static enum wt_code choose(const struct options *o, struct wt_warp_setup *setup, struct wt_error *err)
 {
-    if (o->detail && strcmp(o->detail, "full") && strcmp(o->detail, "sampled"))
-        return wt_fail(err, WT_BAD_USAGE, "--detail is full or sampled, not '%s'", o->detail);
-    setup->detail = o->detail && o->detail[0] == 's' ? WT_DETAIL_SAMPLED : WT_DETAIL_FULL;
     if (o->scheduler && !(setup->scheduler = wt_scheduler_find(o->scheduler)))
         return wt_fail(err, WT_BAD_USAGE, "there is no scheduler '%s'", o->scheduler);
     return WT_OK;
