@@ -197,11 +197,12 @@ static bool is_kernel(const struct wt_ncu_metrics *metrics, size_t row, const ch
 }
 
 long wt_ncu_launch(const struct wt_ncu_metrics *metrics, const char *kernel, uint64_t blocks, uint64_t threads,
-                   uint64_t dynamic_bytes)
+                   uint64_t static_bytes, uint64_t dynamic_bytes)
 {
     for (size_t row = 0; row < metrics->rows; row++)
         if (is_kernel(metrics, row, kernel) && fits(metrics, row, "launch__grid_size", blocks) &&
             fits(metrics, row, "launch__block_size", threads) &&
+            fits(metrics, row, "launch__shared_mem_per_block_static", static_bytes) &&
             fits(metrics, row, "launch__shared_mem_per_block_dynamic", dynamic_bytes))
             return (long)row;
     return -1;

@@ -37,10 +37,10 @@ void wt_warp_measured_json(struct wt_json *json, const struct wt_ncu_metrics *me
 void wt_warp_print(FILE *stream, const struct wt_warp_result *result, const struct wt_gpu *gpu,
                    const struct wt_ncu_metrics *metrics, size_t row);
 
-/* The launch of the kernel (mangled name) with that many blocks, threads and dynamic bytes; -1: none. A page that does not
- * tell a number fits any. */
+/* The launch of the kernel (mangled name) with that many blocks, threads and bytes of shared memory; -1: none. A page that
+ * does not tell a number fits any. Template arguments are not compared: a kernel's instances are told apart by the numbers. */
 long wt_ncu_launch(const struct wt_ncu_metrics *metrics, const char *kernel, uint64_t blocks, uint64_t threads,
-                   uint64_t dynamic_bytes);
+                   uint64_t static_bytes, uint64_t dynamic_bytes);
 
 /* Writes "sm,start,end,resident,eligible,issued,barrier,…": cycles, and averages over the interval's cycles and the SM's
  * schedulers. The stream is the caller's and must outlive the observer. */

@@ -321,6 +321,7 @@ static enum wt_code report(const struct run *run, struct wt_error *err)
     if (o->compare)
         WT_TRY(wt_ncu_metrics_read(o->compare, &metrics, err));
     long row = metrics ? wt_ncu_launch(metrics, run->function->name, run->blocks, (uint64_t)run->needs.threads,
+                                       (uint64_t)run->needs.static_shared_bytes,
                                        (uint64_t)run->needs.dynamic_shared_bytes) : -1;
     if (o->common.json)
         print_json(run, metrics, row);
