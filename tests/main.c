@@ -21,6 +21,7 @@ static Suite *(*const suites[])(void) = {
     config_suite,
     metrics_suite,
     exports_suite,
+    html_suite,
     picture_suite,
     sm_suite,
     sm_random_suite,

@@ -26,6 +26,7 @@ Suite *timeline_suite(void);
 Suite *config_suite(void);
 Suite *metrics_suite(void);
 Suite *exports_suite(void);
+Suite *html_suite(void);
 Suite *picture_suite(void);
 Suite *sm_suite(void);
 Suite *sm_random_suite(void);

@@ -26,6 +26,7 @@ struct wt_exporter {
     X(svg, "FILE.svg", "picture of the timeline as SVG")                                                    \
     X(png, "FILE.png", "picture as PNG")                                                                    \
     X(pdf, "FILE.pdf", "picture as PDF")                                                                    \
+    X(html, "FILE.html", "page for a browser: timeline with zoom and hover, metrics; needs no network")          \
     X(perfetto, "FILE.json", "trace for ui.perfetto.dev, one track per SM slot")                             \
     X(save, "FILE", "result file for `wavetail export` and `wavetail view`")                                 \
     X(blocks, "FILE.csv", "table of blocks: launch,block,sm,slot,start,end in cycles")

@@ -17,7 +17,7 @@ struct outputs {
     int width, height;
 };
 
-/* --blocks (also --csv), --perfetto, --svg, --png, --pdf, --save FILE; --size WxH, --title TEXT. */
+/* --blocks (also --csv), --perfetto, --html, --svg, --png, --pdf, --save FILE; --size WxH, --title TEXT. */
 extern const struct argp outputs_argp;
 
 bool outputs_any(const struct outputs *outputs);
