@@ -56,7 +56,7 @@ VIEW := $(if $(HAVE_SDL),$(B)/wavetail-view)
 VIEW_MODEL_OBJ := $(patsubst %,$(B)/tools/view/%.o,density run smstate scenario playback keys)
 
 .DEFAULT_GOAL := all
-.PHONY: all view help setup check check-opt bench demo warp-table calibrate-h200 whatif-table gpu fuzz install clean FORCE
+.PHONY: all view help setup check check-opt bench demo warp-table calibrate-h200 validate validate-halves whatif-table gpu fuzz install clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY: $(BENCH_OBJ)
 
@@ -169,10 +169,17 @@ demo: $(WAVETAIL) ## replay a captured trace; the pictures and the summary go to
 	$(Q)cat build/demo/summary.txt
 	@echo "The SMs' timeline and its tail: build/demo/timeline.svg, build/demo/timeline.png"
 
-CALIBRATION_TRACES := $(addprefix traces/h200/,$(shell cat traces/h200/fit.txt))
+H200_FIT := $(sort $(wildcard traces/h200/fit/*.zst))
+H200_TEST := $(sort $(wildcard traces/h200/test/*/*.zst))
 
-calibrate-h200: $(WAVETAIL) ## write configs/gpus/h200.cfg anew from the traces that traces/h200/fit.txt names
-	$(Q)$(WAVETAIL) calibrate --base _h200-base -o configs/gpus/h200.cfg $(CALIBRATION_TRACES)
+calibrate-h200: $(WAVETAIL) ## write configs/gpus/h200.cfg anew from traces/h200/fit
+	$(Q)$(WAVETAIL) calibrate --base _h200-base -o configs/gpus/h200.cfg $(H200_FIT)
+
+validate: $(WAVETAIL) ## the table of errors on traces/h200/test, which nothing was fitted to
+	$(Q)$(WAVETAIL) validate $(H200_TEST)
+
+validate-halves: $(WAVETAIL) ## configs calibrated on half of the traces, tested on the other half
+	$(Q)tests/halves.sh $(WAVETAIL)
 
 whatif-table: $(WAVETAIL) ## what `wavetail whatif` predicts against what was measured
 	$(Q)tests/whatif_table.sh $(WAVETAIL) traces/h200/whatif

@@ -207,7 +207,7 @@ static const struct {
                {"persist_g1056.r0", 0.01},
                {"persistent/persist_w0_g132.r1", 0.01},
                {"persistent/persist_w500_g264.r0", 0.01},
-               {"persistent/persist_w2000_g528.r0", 0.01},
+               {"persistent/persist_w2000_g528.r0", 0.015},
                {"persistent/persist_ln2000_g264.r0", 0.01},
                {"persistent/persist_ln2000_g264.r1", 0.01},
                {"persistent/persist_b32_ln8000_g528.r0", 0.01},

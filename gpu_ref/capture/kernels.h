@@ -60,6 +60,7 @@ __device__ __forceinline__ long long work_of(const Params &p, unsigned long long
         WT_TRACE_END_WORK((p).trace, work); \
     } while (0)
 
+/* For threads that have work of their own. */
 __device__ __forceinline__ void wait_until(long long clock)
 {
     while (clock64() < clock)

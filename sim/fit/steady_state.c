@@ -10,7 +10,7 @@
 enum {
     LEAST_PER_TRACE = 12, /* quiet releases from which a launch's own level is told */
     LEAST_PER_TPC = 6,    /* quiet releases from which a TPC's is */
-    LEAST_PER_GPC = 60    /* starts from which a port's pace is told */
+    STRETCH = 60          /* starts of a GPC over which its port's pace is taken */
 };
 
 /* Blocks stay on their SM for a while after their last clock read, and that depends on the kernel. It only ever adds:
@@ -18,9 +18,9 @@ enum {
 static const double SAME_LEVEL_CYCLES = 40;
 
 /* A port is saturated when nine in ten of its releases take this much longer than unloaded ones: with some ten reports
- * waiting, the different ways that they come never leave it idle. Its state is steady when the paces of the two halves
- * differ by less than this share. */
-static const double SATURATED_CYCLES = 100, STEADY_SHARE = 0.04;
+ * waiting, the different ways that they come never leave it idle. Its state is steady when the paces of neighbouring
+ * stretches differ by less than this share. */
+static const double SATURATED_CYCLES = 100, STEADY_SHARE = 0.03;
 
 /* Launches that are slower than the fastest by more than this are not limited by the ports. An H200's differ by 7 %. */
 static const double SAME_PACE = 1.15;
@@ -131,20 +131,23 @@ static double pace_between(const struct wt_sample *starts, size_t from, size_t t
     return (starts->values[to] - starts->values[from]) / (double)(to - from);
 }
 
-/* The mean interval of starts beyond the first wave in the middle four fifths of them; 0 when it is not one and the
- * same all the time. */
-static double steady_pace(const struct wt_sample *starts)
+/* The paces of stretches of STRETCH starts that are the same, but for STEADY_SHARE, as those of the stretches before and
+ * after. After the first wave blocks come back in surges that die down over several waves; as long as they last, even the
+ * mean over a whole launch is off by a few per cent. */
+static void add_steady_paces(const struct wt_sample *starts, struct wt_sample *paces)
 {
-    if (starts->count < LEAST_PER_GPC)
-        return 0;
-    size_t from = starts->count / 10, middle = starts->count / 2, to = starts->count - 1 - from;
-    double pace = pace_between(starts, from, to);
-    double change = pace_between(starts, from, middle) - pace_between(starts, middle, to);
-    return fabs(change) < STEADY_SHARE * pace ? pace : 0;
+    size_t stretches = starts->count > 0 ? (starts->count - 1) / STRETCH : 0;
+    for (size_t i = 1; i + 1 < stretches; i++) {
+        double before = pace_between(starts, (i - 1) * STRETCH, i * STRETCH);
+        double pace = pace_between(starts, i * STRETCH, (i + 1) * STRETCH);
+        double after = pace_between(starts, (i + 1) * STRETCH, (i + 2) * STRETCH);
+        if (fabs(before - pace) < STEADY_SHARE * pace && fabs(after - pace) < STEADY_SHARE * pace)
+            wt_sample_add(paces, pace);
+    }
 }
 
-/* The pace of a GPC's port that is never idle; 0 when it is, or the pace is not steady. */
-static double pace_of_port(const struct wt_launch_evidence *launch, const struct wt_gpu *gpu, int gpc)
+/* Those of a GPC whose port is never idle. */
+static void add_paces_of_port(const struct wt_launch_evidence *launch, const struct wt_gpu *gpu, int gpc, struct wt_sample *paces)
 {
     struct wt_sample starts = {0}, delays = {0};
     for (size_t i = 0; i < launch->release_count; i++) {
@@ -156,65 +159,51 @@ static double pace_of_port(const struct wt_launch_evidence *launch, const struct
     }
     wt_sample_sort(&starts);
     wt_sample_sort(&delays);
-    double pace = wt_sample_quantile(&delays, 0.1) > SATURATED_CYCLES ? steady_pace(&starts) : 0;
+    if (wt_sample_quantile(&delays, 0.1) > SATURATED_CYCLES)
+        add_steady_paces(&starts, paces);
     wt_sample_free(&starts);
     wt_sample_free(&delays);
-    return pace;
 }
 
-/* The mean pace of the launch's saturated ports; 0 when none is. */
-static double pace_of_ports(const struct wt_launch_evidence *launch, const struct wt_gpu *gpu)
-{
-    struct wt_sample ports = {0};
-    for (int gpc = 0; gpc < gpu->topology.gpc_count; gpc++) {
-        double pace = pace_of_port(launch, gpu, gpc);
-        if (pace > 0)
-            wt_sample_add(&ports, pace);
-    }
-    wt_sample_sort(&ports);
-    double pace = wt_mid_mean(&ports);
-    wt_sample_free(&ports);
-    return pace;
-}
-
-/* 0 also for a launch that did not replace its first wave's blocks at least once: that is all beginning and end. */
-static double *paces_of_launches(const struct wt_fit *fit, double *fastest)
+/* By launch; a launch that did not replace its first wave's blocks at least once is all beginning and end. */
+static struct wt_sample *paces_of_launches(const struct wt_fit *fit, double *fastest)
 {
     const struct wt_evidence *evidence = fit->evidence;
-    double *paces = wt_alloc(evidence->launch_count, sizeof *paces);
+    struct wt_sample *paces = wt_alloc(evidence->launch_count, sizeof *paces);
     *fastest = INFINITY;
     for (size_t i = 0; i < evidence->launch_count; i++) {
         const struct wt_launch_evidence *launch = &evidence->launches[i];
-        paces[i] = launch->release_count >= launch->first_wave ? pace_of_ports(launch, fit->gpu) : 0;
-        if (paces[i] > 0)
-            *fastest = fmin(*fastest, paces[i]);
+        for (int gpc = 0; launch->release_count >= launch->first_wave && gpc < fit->gpu->topology.gpc_count; gpc++)
+            add_paces_of_port(launch, fit->gpu, gpc, &paces[i]);
+        wt_sample_sort(&paces[i]);
+        if (paces[i].count > 0)
+            *fastest = fmin(*fastest, wt_sample_quantile(&paces[i], 0.5));
     }
     return paces;
 }
 
 /* A port that always has reports waiting passes one each report_cycles, and each makes room for one start. Releases may
  * also be late because blocks drain; a launch whose starts come much more slowly than the fastest one's did not saturate
- * its ports. Paces differ a little between kernels; the median, in which a launch counts once for each time that its
- * first wave's blocks were replaced: so long was the steady state seen. */
+ * its ports. All steady stretches count alike. */
 static void fit_report(const struct wt_fit *fit, struct wt_estimate *out)
 {
     const struct wt_evidence *evidence = fit->evidence;
     struct wt_sample sample = {0};
-    double fastest, *paces = paces_of_launches(fit, &fastest);
+    double fastest;
+    struct wt_sample *paces = paces_of_launches(fit, &fastest);
     for (size_t i = 0; i < evidence->launch_count; i++) {
-        const struct wt_launch_evidence *launch = &evidence->launches[i];
-        if (paces[i] <= 0 || paces[i] > SAME_PACE * fastest)
-            continue;
-        out->used[launch->trace] = true;
-        out->samples++;
-        for (size_t wave = 0; wave < launch->release_count / launch->first_wave; wave++)
-            wt_sample_add(&sample, paces[i]);
+        bool counts = paces[i].count > 0 && wt_sample_quantile(&paces[i], 0.5) <= SAME_PACE * fastest;
+        for (size_t k = 0; counts && k < paces[i].count; k++)
+            wt_sample_add(&sample, paces[i].values[k]);
+        out->used[evidence->launches[i].trace] |= counts;
     }
     wt_sample_sort(&sample);
-    out->value = round(100 * wt_sample_quantile(&sample, 0.5)) / 100;
-    out->spread = wt_format("%.2f to %.2f over launches", wt_sample_quantile(&sample, 0), wt_sample_quantile(&sample, 1));
+    out->samples = sample.count;
+    out->value = round(100 * wt_mid_mean(&sample)) / 100;
+    out->spread = wt_format("quartiles %.2f to %.2f", wt_sample_quantile(&sample, 0.25), wt_sample_quantile(&sample, 0.75));
+    out->error = wt_format("standard error %.2f; %zu stretches of %d starts", wt_standard_error(&sample), sample.count, STRETCH);
     wt_sample_free(&sample);
-    free(paces);
+    free_samples(paces, (int)evidence->launch_count);
 }
 
 /* ---- Kernels of one stream ---- */
@@ -278,8 +267,8 @@ const struct wt_estimator wt_fit_report = {
     .offset = offsetof(struct wt_rates, report_cycles),
     .method = "starts per GPC in steady states in which reports always wait",
     .needs = "launches of many short blocks, several times what the GPU holds",
-    .unit = "launches",
-    .least = 1,
+    .unit = "stretches",
+    .least = 8,
     .fit = fit_report,
 };
 
