@@ -431,6 +431,37 @@ static enum wt_code replay_together(struct batch *all, const struct wt_gpu *gpu,
     return code;
 }
 
+/* Whether a block of `later` started on an SM while one of `earlier` was there. */
+static bool shared_an_sm(const struct launch *earlier, const struct launch *later)
+{
+    wt_time busy_from[WT_MAX_SMS], busy_to[WT_MAX_SMS] = {0};
+    memset(busy_from, 0xff, sizeof busy_from); /* WT_NEVER */
+    for (uint64_t i = 0; i < earlier->blocks; i++) {
+        const struct measurement *m = &earlier->measured[i];
+        busy_from[m->sm] = m->start < busy_from[m->sm] ? m->start : busy_from[m->sm];
+        busy_to[m->sm] = m->start + m->duration > busy_to[m->sm] ? m->start + m->duration : busy_to[m->sm];
+    }
+    for (uint64_t i = 0; i < later->blocks; i++) {
+        const struct measurement *m = &later->measured[i];
+        if (m->start > busy_from[m->sm] && m->start < busy_to[m->sm])
+            return true;
+    }
+    return false;
+}
+
+/* Traces rarely state a preferred shared-memory configuration. A kernel beside whose blocks another that needs a larger one
+ * started must have preferred that: an SM's configuration changes only when it is empty. */
+static void infer_configurations(struct batch *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        for (size_t k = 0; k < all->count; k++) {
+            struct launch *its = &all->launches[i], *other = &all->launches[k];
+            if (its->trace->carveout_kb < 0 && its->measured && other->measured &&
+                other->shape.carveout_kb > its->shape.carveout_kb && shared_an_sm(its, other))
+                its->shape.carveout_kb = other->shape.carveout_kb;
+        }
+}
+
 static enum wt_code prepare_all(struct batch *all, const struct wt_gpu *gpu, const struct wt_replay_setup *setup,
                                 double *start_errors, struct wt_error *err)
 {
@@ -442,6 +473,8 @@ static enum wt_code prepare_all(struct batch *all, const struct wt_gpu *gpu, con
         WT_TRY(prepare(launch, all->replay, gpu, setup, all->origin, err));
         start_errors += launch->blocks;
     }
+    if (all->replay->together)
+        infer_configurations(all);
     return WT_OK;
 }
 
