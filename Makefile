@@ -98,7 +98,7 @@ $(B)/bench-%: $(B)/tests/bench/%.o $(LIB)
 
 $(B)/tests/%.o: EXTRA = $(PATHS) $(CUDA_TEST_FLAGS) -Itests -Itools/view
 $(B)/sim/gpu/%.o: EXTRA = $(PATHS)
-$(B)/sim/observe/html_page.o: EXTRA = $(PATHS)
+$(B)/sim/observe/html_page.o $(B)/sim/study/lesson.o: EXTRA = $(PATHS)
 $(B)/sim/observe/html_page.o build/fuzz/sim/observe/html_page.o: sim/observe/page.html sim/observe/page.js
 $(B)/tools/view/%.o: EXTRA = $(SDL_CFLAGS) -Itools/view
 $(B)/%.o: %.c Makefile
@@ -107,7 +107,7 @@ $(B)/%.o: %.c Makefile
 	$(Q)$(CC) $(CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
 
 # The installed configs' place is compiled in: another PREFIX makes those objects anew.
-$(filter $(B)/sim/gpu/%,$(SIM_OBJ)): $(B)/prefix
+$(filter $(B)/sim/gpu/% $(B)/sim/study/lesson.o,$(SIM_OBJ)): $(B)/prefix
 $(B)/prefix: FORCE
 	@mkdir -p $(@D)
 	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' > $@
@@ -248,7 +248,7 @@ install: $(WAVETAIL) $(VIEW) $(LIB) ## install the command, library, headers and
 	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(LIB)
 	$(Q)for h in $(HEADERS:sim/%=%); do \
 	  install -D -m 644 sim/$$h $(DESTDIR)$(PREFIX)/include/wavetail/$$h || exit 1; done
-	$(Q)for f in $(wildcard configs/*/*.cfg); do install -D -m 644 $$f $(SHARE)/$$f || exit 1; done
+	$(Q)for f in $(wildcard configs/*/*.cfg configs/*/*/*.cfg); do install -D -m 644 $$f $(SHARE)/$$f || exit 1; done
 	$(Q)install -D -m 644 -t $(SHARE) LICENSE
 
 clean: ## remove everything built

@@ -22,6 +22,7 @@ static Suite *(*const suites[])(void) = {
     metrics_suite,
     exports_suite,
     html_suite,
+    lessons_suite,
     picture_suite,
     sm_suite,
     sm_random_suite,

@@ -16,6 +16,7 @@ extern const struct command export_command;
 extern const struct command occupancy_command;
 extern const struct command calibrate_command;
 extern const struct command view_command;
+extern const struct command lesson_command;
 
 static const struct command *const commands[] = {
     &gpus_command,
@@ -28,6 +29,7 @@ static const struct command *const commands[] = {
     &export_command,
     &occupancy_command,
     &view_command,
+    &lesson_command,
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

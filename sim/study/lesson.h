@@ -1,0 +1,55 @@
+/* Lessons: classroom scenarios (configs/lessons/NAME.cfg). A lesson names one workload or two, tells what happens in captions,
+ * asks and answers. Figures in its texts come from the simulation: {makespan}, {1:tail} of launch 1, {second:waves} of the second
+ * workload, {second:0:makespan}; `wavetail lesson --keys` lists them. */
+#ifndef WT_STUDY_LESSON_H
+#define WT_STUDY_LESSON_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "core/status.h"
+#include "observe/metrics.h"
+#include "observe/timeline.h"
+
+struct wt_caption {
+    double at; /* share of the first workload's makespan */
+    char *text;
+};
+
+/* Texts still hold their placeholders. All owned. */
+struct wt_lesson {
+    char *path, *title, *workload, *second, *scenario, *question, *answer; /* second: NULL where there is only one */
+    struct wt_caption *captions; /* by time */
+    size_t caption_count;
+};
+
+/* One workload, simulated with its own GPU (the H200 where it names none) and seed. */
+struct wt_lesson_run {
+    struct wt_timeline *timeline; /* what happened before a deadlock, where there was one; owned */
+    struct wt_metrics *metrics;   /* owned */
+    char *deadlock;               /* who waits for whom; NULL: none; owned */
+};
+
+/* Names, sorted, from $WAVETAIL_CONFIGS/lessons, else the source tree, else the installed share folder. The caller frees each
+ * and the array. */
+enum wt_code wt_lesson_list(char ***names, size_t *count, struct wt_error *err);
+
+/* A name or a file. On failure *out is NULL; WT_BAD_INPUT names the nearest lesson. */
+enum wt_code wt_lesson_read(const char *name, struct wt_lesson **out, struct wt_error *err);
+void wt_lesson_free(struct wt_lesson *lesson); /* NULL is allowed */
+
+/* Simulates a workload file. A deadlock is a result, not a failure. On failure `out` is zeroed. */
+enum wt_code wt_lesson_simulate(const char *workload, struct wt_lesson_run *out, struct wt_error *err);
+void wt_lesson_run_clear(struct wt_lesson_run *run);
+
+/* The text with figures for placeholders; the caller's. runs[1] is the second workload's, zeroed where there is none. An unknown
+ * placeholder fails with the lesson's path. */
+enum wt_code wt_lesson_fill(const struct wt_lesson *lesson, const char *text, const struct wt_lesson_run runs[2], char **out,
+                            struct wt_error *err);
+
+/* The keys of a lesson file, and the placeholders. */
+void wt_lesson_print_keys(FILE *stream);
+/* The placeholders alone, in one line. */
+void wt_lesson_print_figures(FILE *stream);
+
+#endif

@@ -1,0 +1,137 @@
+/* wavetail lesson: classroom scenarios. */
+#include "command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/text.h"
+#include "outputs.h"
+#include "study/lesson.h"
+
+enum { KEY_TEXT = 0x3001, KEY_KEYS, WIDTH = 100 };
+
+struct arguments {
+    struct common common;
+    struct outputs outputs;
+    const char *name;
+    bool text;
+};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    switch (key) {
+    case KEY_TEXT:
+        arguments->text = true;
+        return 0;
+    case KEY_KEYS:
+        wt_lesson_print_keys(stdout);
+        exit(WT_OK);
+    case ARGP_KEY_ARG:
+        if (arguments->name)
+            argp_error(state, "one lesson at a time, not also '%s'", text);
+        arguments->name = text;
+        return 0;
+    case ARGP_KEY_END:
+        if (arguments->name && !arguments->text && !outputs_any(&arguments->outputs))
+            argp_error(state, "add --text to read the lesson here, --svg FILE or --png FILE for its picture, --html FILE for a page");
+        return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &arguments->outputs;
+        state->child_inputs[1] = &arguments->common;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options[] = {
+    {"text", KEY_TEXT, 0, 0, "print scenario, question, what happens and the answer", 1},
+    {"keys", KEY_KEYS, 0, 0, "print every key a lesson file may have, and stop", 1},
+    {0}};
+
+static const struct argp_child children[] = {{&outputs_argp, 0, 0, 2}, {&common_argp, 0, "Common options:", 3}, {0}};
+
+static const struct argp argp = {.options = options, .parser = parse, .args_doc = "[NAME|FILE.cfg]",
+                                 .doc = "Shows a classroom scenario, simulated; without a name lists them.\v"
+                                        "The files hold the first workload's timeline. Lessons are in configs/lessons.",
+                                 .children = children};
+
+static enum wt_code print_one(const char *name, struct wt_error *err)
+{
+    struct wt_lesson *lesson;
+    WT_TRY(wt_lesson_read(name, &lesson, err));
+    printf("%-12s %s\n", name, lesson->title);
+    wt_lesson_free(lesson);
+    return WT_OK;
+}
+
+static enum wt_code print_list(struct wt_error *err)
+{
+    char **names;
+    size_t count;
+    WT_TRY(wt_lesson_list(&names, &count, err));
+    enum wt_code code = WT_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (code == WT_OK)
+            code = print_one(names[i], err);
+        free(names[i]);
+    }
+    free(names);
+    return code;
+}
+
+static enum wt_code print_part(const struct wt_lesson *lesson, const char *heading, const char *text,
+                               const struct wt_lesson_run runs[2], struct wt_error *err)
+{
+    char *filled;
+    WT_TRY(wt_lesson_fill(lesson, text, runs, &filled, err));
+    printf("\n%s\n", heading);
+    wt_print_wrapped(stdout, 2, WIDTH, filled);
+    free(filled);
+    return WT_OK;
+}
+
+static enum wt_code print_text(const struct wt_lesson *lesson, const struct wt_lesson_run runs[2], struct wt_error *err)
+{
+    double whole = wt_to_cycles(wt_metrics_makespan(&runs[0].metrics->whole));
+    printf("%s\n", lesson->title);
+    WT_TRY(print_part(lesson, "Scenario", lesson->scenario, runs, err));
+    WT_TRY(print_part(lesson, "Question", lesson->question, runs, err));
+    for (size_t i = 0; i < lesson->caption_count; i++) {
+        char heading[64];
+        snprintf(heading, sizeof heading, "At %.0f cycles", lesson->captions[i].at * whole);
+        WT_TRY(print_part(lesson, heading, lesson->captions[i].text, runs, err));
+    }
+    return print_part(lesson, "Answer", lesson->answer, runs, err);
+}
+
+static enum wt_code show(const struct arguments *arguments, const struct wt_lesson *lesson, struct wt_error *err)
+{
+    struct wt_lesson_run runs[2] = {{0}};
+    enum wt_code code = wt_lesson_simulate(lesson->workload, &runs[0], err);
+    if (code == WT_OK && lesson->second)
+        code = wt_lesson_simulate(lesson->second, &runs[1], err);
+    if (code == WT_OK && arguments->text)
+        code = print_text(lesson, runs, err);
+    if (code == WT_OK)
+        code = outputs_write(&arguments->outputs, runs[0].timeline, NULL, err);
+    for (int i = 0; i < 2; i++)
+        wt_lesson_run_clear(&runs[i]);
+    return code;
+}
+
+static enum wt_code run(int argc, char **argv, struct wt_error *err)
+{
+    struct arguments arguments = {0};
+    struct wt_lesson *lesson;
+    WT_TRY(parse_arguments(&argp, argc, argv, &arguments));
+    if (!arguments.name)
+        return print_list(err);
+    WT_TRY(wt_lesson_read(arguments.name, &lesson, err));
+    enum wt_code code = show(&arguments, lesson, err);
+    wt_lesson_free(lesson);
+    return code;
+}
+
+const struct command lesson_command = {.name = "lesson", .summary = "classroom scenarios, simulated and explained", .run = run};
