@@ -5,6 +5,7 @@
 
 #include "core/mem.h"
 #include "core/text.h"
+#include "observe/why.h"
 #include "observe/words.h"
 #include "occupancy.h"
 
@@ -194,6 +195,25 @@ static void print_clusters(const struct occ_question *q, const struct occ_answer
     free(text);
 }
 
+/* What an SM full of such blocks lacks for another: of a total that would do, a sub-core's part may not. */
+static void print_refusal(const struct occ_question *q)
+{
+    struct wt_shape shape;
+    struct wt_error err = {0};
+    struct wt_refusal refusal;
+    char text[200];
+    if (wt_shape_make(&q->gpu->limits, &q->needs, &shape, &err) != WT_OK)
+        return;
+    struct wt_sm *sm = wt_sm_new(&q->gpu->limits);
+    while (wt_sm_admit(sm, &shape) >= 0)
+        continue;
+    if (wt_sm_refusal(sm, &shape, &refusal)) {
+        wt_why_describe(&refusal, text, sizeof text);
+        printf("One block more: %s.\n", text);
+    }
+    wt_sm_free(sm);
+}
+
 static void print_heading(const struct occ_question *q)
 {
     char shared[WT_WORDS];
@@ -217,6 +237,7 @@ void occ_print(const struct occ_question *q, const struct occ_answer *a)
     if (a->real.blocks_per_sm > 0) {
         print_result(q, a);
         print_allocation(q);
+        print_refusal(q);
         print_grid(q, a);
         print_clusters(q, a);
     }
