@@ -38,6 +38,7 @@ static Suite *(*const suites[])(void) = {
     waiting_suite,
     persistent_suite,
     remedies_suite,
+    sweep_suite,
     view_model_suite,
     view_suite,
     warp_suite,

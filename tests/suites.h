@@ -41,6 +41,7 @@ Suite *capture_suite(void);
 Suite *waiting_suite(void);
 Suite *remedies_suite(void);
 Suite *persistent_suite(void);
+Suite *sweep_suite(void);
 Suite *view_suite(void);
 Suite *warp_suite(void);
 Suite *view_model_suite(void);

@@ -5,13 +5,13 @@ set -eu
 
 packages="gcc g++ make git pkg-config libc6-dev diffutils zstd check fonts-dejavu-core
           libconfig-dev libzstd-dev libcsv-dev libjansson-dev libcairo2-dev
-          libsdl2-dev libsdl2-ttf-dev"
+          libsdl2-dev libsdl2-ttf-dev openmpi-bin libopenmpi-dev"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     cat >&2 <<END
 tools/setup.sh: this system has no apt, so nothing was installed. Install a C11 compiler, make, git, pkg-config,
-zstd, the DejaVu fonts, and the development files of libconfig, libzstd, libcsv, jansson, cairo, SDL2, SDL2_ttf
-and Check with your own package manager; then run make.
+zstd, the DejaVu fonts, and the development files of libconfig, libzstd, libcsv, jansson, cairo, SDL2, SDL2_ttf,
+Check and Open MPI with your own package manager; then run make.
 END
     exit 1
 fi

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <libconfig.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -246,7 +247,7 @@ enum wt_code wt_config_parse(const char *text, size_t size, const char *path, st
     return code;
 }
 
-static enum wt_code slurp(const char *path, char **text, size_t *size, struct wt_error *err)
+enum wt_code wt_config_load(const char *path, char **text, size_t *size, struct wt_error *err)
 {
     FILE *file = fopen(path, "rb");
     if (!file)
@@ -271,7 +272,7 @@ enum wt_code wt_config_read(const char *path, struct wt_config **out, struct wt_
     char *text = NULL;
     size_t size = 0;
     *out = NULL;
-    WT_TRY(slurp(path, &text, &size, err));
+    WT_TRY(wt_config_load(path, &text, &size, err));
     enum wt_code code = wt_config_parse(text, size, path, out, err);
     free(text);
     return code;
@@ -331,4 +332,97 @@ enum wt_code wt_config_fail(const struct wt_config *config, const config_setting
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     return wt_fail_at(err, config->path, wt_config_line(setting), "%s", what);
+}
+
+/* ---- Changing a tree ---- */
+
+static void copy_value(config_setting_t *to, const config_setting_t *from)
+{
+    switch (config_setting_type(from)) {
+    case CONFIG_TYPE_INT:
+        config_setting_set_int(to, config_setting_get_int(from));
+        break;
+    case CONFIG_TYPE_INT64:
+        config_setting_set_int64(to, config_setting_get_int64(from));
+        break;
+    case CONFIG_TYPE_FLOAT:
+        config_setting_set_float(to, config_setting_get_float(from));
+        break;
+    case CONFIG_TYPE_BOOL:
+        config_setting_set_bool(to, config_setting_get_bool(from));
+        break;
+    case CONFIG_TYPE_STRING:
+        config_setting_set_string(to, config_setting_get_string(from));
+        break;
+    }
+}
+
+/* Lists are of plain values. */
+static void add_setting(config_setting_t *group, const char *name, const config_setting_t *from, unsigned line)
+{
+    config_setting_t *to = config_setting_add(group, name, config_setting_type(from));
+    to->line = line;
+    if (!config_setting_is_aggregate(from)) {
+        copy_value(to, from);
+        return;
+    }
+    for (int i = 0; i < config_setting_length(from); i++) {
+        const config_setting_t *element = config_setting_get_elem(from, (unsigned)i);
+        config_setting_t *copy = config_setting_add(to, NULL, config_setting_type(element));
+        if (!copy)
+            continue;
+        copy->line = line;
+        copy_value(copy, element);
+    }
+}
+
+static void add_number(config_setting_t *group, const char *name, double number, unsigned line)
+{
+    bool whole = number == floor(number) && fabs(number) < 9e15;
+    config_setting_t *to = config_setting_add(group, name, whole ? CONFIG_TYPE_INT64 : CONFIG_TYPE_FLOAT);
+    to->line = line;
+    if (whole)
+        config_setting_set_int64(to, (long long)number);
+    else
+        config_setting_set_float(to, number);
+}
+
+/* Member `name`, which is made where it is missing; NULL where it is no group. */
+static config_setting_t *group_within(config_setting_t *group, const char *name)
+{
+    config_setting_t *member = config_setting_get_member(group, name);
+    if (!member) {
+        member = config_setting_add(group, name, CONFIG_TYPE_GROUP);
+        if (member)
+            member->line = group->line;
+    }
+    return member && config_setting_is_group(member) ? member : NULL;
+}
+
+enum wt_code wt_config_set(struct wt_config *config, const config_setting_t *group, const char *path,
+                           const struct wt_config_value *value, struct wt_error *err)
+{
+    config_setting_t *at = (config_setting_t *)group;
+    for (const char *dot; (dot = strchr(path, '.')); path = dot + 1) {
+        char *name = strndup(path, (size_t)(dot - path));
+        config_setting_t *inner = group_within(at, name);
+        enum wt_code code = inner ? WT_OK : wt_config_fail(config, at, err, "'%s' is not a group; give another key", name);
+        free(name);
+        WT_TRY(code);
+        at = inner;
+    }
+    const config_setting_t *old = config_setting_get_member(at, path);
+    unsigned line = old ? old->line : at->line;
+    if (old)
+        config_setting_remove(at, path);
+    if (value->setting)
+        add_setting(at, path, value->setting, line);
+    else
+        add_number(at, path, value->number, line);
+    return WT_OK;
+}
+
+void wt_config_remove(struct wt_config *config, const char *key)
+{
+    config_setting_remove(config_root_setting(&config->tree), key);
 }

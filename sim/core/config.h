@@ -22,6 +22,9 @@ enum wt_code wt_config_read(const char *path, struct wt_config **out, struct wt_
 enum wt_code wt_config_parse(const char *text, size_t size, const char *path, struct wt_config **out,
                              struct wt_error *err);
 
+/* The file's bytes, owned by the caller; fails where it cannot be read. */
+enum wt_code wt_config_load(const char *path, char **text, size_t *size, struct wt_error *err);
+
 /* NULL is allowed. */
 void wt_config_free(struct wt_config *config);
 
@@ -42,6 +45,20 @@ size_t wt_config_count(const struct config_setting_t *group, const char *key);
 /* Element `index` of the list `key`, or NULL. */
 const struct config_setting_t *wt_config_element(const struct config_setting_t *group, const char *key,
                                                  size_t index);
+
+/* A value to be put into a tree. */
+struct wt_config_value {
+    const struct config_setting_t *setting; /* a plain value or a list of them, of any tree; NULL: the number */
+    double number;                          /* put as a whole number where it is one */
+};
+
+/* Member `path` ("duration.cycles") of `group`, one of this tree, becomes the value; groups on the way are made. Its line
+ * becomes the old member's, or the group's. Fails where something on the way is no group. */
+enum wt_code wt_config_set(struct wt_config *config, const struct config_setting_t *group, const char *path,
+                           const struct wt_config_value *value, struct wt_error *err);
+
+/* Member `key` of the root is no more; harmless where there is none. */
+void wt_config_remove(struct wt_config *config, const char *key);
 
 /* Records an error at a setting's file and line; returns WT_BAD_INPUT. */
 enum wt_code wt_config_fail(const struct wt_config *config, const struct config_setting_t *setting,

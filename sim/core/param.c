@@ -196,6 +196,16 @@ static enum wt_code read_curve(const struct slot *slot, const config_setting_t *
     return WT_OK;
 }
 
+static enum wt_code check_list(const struct slot *slot, const config_setting_t *setting)
+{
+    int count = 0;
+    WT_TRY(list_length(slot, setting, &count));
+    for (int i = 0; i < count; i++)
+        if (config_setting_is_group(config_setting_get_elem(setting, (unsigned)i)))
+            return wrong_type(slot, config_setting_get_elem(setting, (unsigned)i));
+    return WT_OK;
+}
+
 static enum wt_code check_groups(const struct slot *slot, const config_setting_t *setting)
 {
     int count = 0;
@@ -236,6 +246,8 @@ static enum wt_code convert(const struct slot *slot, const config_setting_t *set
         return read_int_lists(slot, setting, slot->field);
     case WT_PARAM_CURVE:
         return read_curve(slot, setting, slot->field);
+    case WT_PARAM_LIST:
+        return check_list(slot, setting);
     case WT_PARAM_GROUPS:
         return check_groups(slot, setting);
     case WT_PARAM_GROUP:

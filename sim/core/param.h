@@ -64,6 +64,7 @@ enum wt_param_type {
     WT_PARAM_INT_LISTS, /* struct wt_int_lists: ([0, 1], [2, 3]) */
     WT_PARAM_CURVE,     /* struct wt_curve: ([1, 24], [8, 31]); a plain number is a constant */
     WT_PARAM_GROUPS,    /* a list of groups, for the caller to read (wt_config_element); nothing is stored */
+    WT_PARAM_LIST,      /* a list of plain values of any kind, for the caller to read; nothing is stored */
     WT_PARAM_GROUP      /* one group, for the caller to read (wt_config_group); nothing is stored */
 };
 

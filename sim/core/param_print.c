@@ -21,6 +21,7 @@ static const struct wt_param_kind kinds[] = {
                             sizeof(struct wt_int_lists)},
     [WT_PARAM_CURVE] = {"curve", "a list of pairs of numbers", "([1, 24], [8, 31])", sizeof(struct wt_curve)},
     [WT_PARAM_GROUPS] = {"groups", "a list of groups", "( { … }, { … } )", 0},
+    [WT_PARAM_LIST] = {"list", "a list of plain values", "[1, 2]", 0},
     [WT_PARAM_GROUP] = {"group", "a group", "{ … }", 0},
 };
 
@@ -163,6 +164,7 @@ static void json_value(struct wt_json *json, const char *key, const struct wt_pa
         json_curve(json, key, field);
         break;
     case WT_PARAM_GROUPS:
+    case WT_PARAM_LIST:
     case WT_PARAM_GROUP:
         break;
     }
@@ -295,6 +297,7 @@ char *wt_param_text(const struct wt_param *param, const void *object)
     case WT_PARAM_CHOICE:
         return wt_format("\"%s\"", param->choices[*(const int *)field]);
     case WT_PARAM_GROUPS:
+    case WT_PARAM_LIST:
     case WT_PARAM_GROUP:
         return wt_strdup("");
     default:

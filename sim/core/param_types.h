@@ -13,10 +13,10 @@ struct wt_param_kind {
 
 const struct wt_param_kind *wt_param_kind(enum wt_param_type type);
 
-/* Groups: the table names the key only. */
+/* Groups and lists of anything: the table names the key only. */
 static inline bool wt_param_is_left_to_caller(const struct wt_param *param)
 {
-    return param->type == WT_PARAM_GROUPS || param->type == WT_PARAM_GROUP;
+    return param->type == WT_PARAM_GROUPS || param->type == WT_PARAM_GROUP || param->type == WT_PARAM_LIST;
 }
 
 /* What is allowed, with the unit: "1 to 1024 cycles"; for choices their names. Owned by the caller. */

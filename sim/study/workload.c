@@ -468,20 +468,35 @@ static enum wt_code read_file(const struct wt_config *config, struct wt_workload
     return wt_host_calls_read(config, workload, &workload->host, err);
 }
 
-enum wt_code wt_workload_read(const char *path, struct wt_workload **out, struct wt_error *err)
+enum wt_code wt_workload_from(const struct wt_config *config, struct wt_workload **out, struct wt_error *err)
 {
     *out = NULL;
-    struct wt_config *config = NULL;
-    WT_TRY(wt_config_read(path, &config, err));
     struct wt_workload *workload = wt_alloc(1, sizeof *workload);
-    workload->path = wt_strdup(path);
+    workload->path = wt_strdup(wt_config_path(config));
     enum wt_code code = read_file(config, workload, err);
-    wt_config_free(config);
     if (code == WT_OK)
         *out = workload;
     else
         wt_workload_free(workload);
     return code;
+}
+
+enum wt_code wt_workload_read(const char *path, struct wt_workload **out, struct wt_error *err)
+{
+    *out = NULL;
+    struct wt_config *config = NULL;
+    WT_TRY(wt_config_read(path, &config, err));
+    enum wt_code code = wt_workload_from(config, out, err);
+    wt_config_free(config);
+    return code;
+}
+
+bool wt_workload_is_file_key(const char *key)
+{
+    for (const struct wt_param *p = file_params; p->key; p++)
+        if (!strcmp(p->key, key))
+            return true;
+    return false;
 }
 
 void wt_workload_free(struct wt_workload *workload)

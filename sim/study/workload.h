@@ -3,10 +3,12 @@
 #ifndef WT_STUDY_WORKLOAD_H
 #define WT_STUDY_WORKLOAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "core/config.h"
 #include "core/status.h"
 #include "cost/fixed.h"
 #include "dispatch/program.h"
@@ -52,6 +54,12 @@ struct wt_workload {
 /* On failure *out is NULL and `err` says FILE:LINE, what, and what to do. A kernel whose duration is a trace's takes
  * what it does not state (grid, block, registers, shared memory, carve-out, name) from the trace's launch. */
 enum wt_code wt_workload_read(const char *path, struct wt_workload **out, struct wt_error *err);
+
+/* The same from a tree whose path names it in messages and is where its files are looked for. */
+enum wt_code wt_workload_from(const struct wt_config *config, struct wt_workload **out, struct wt_error *err);
+
+/* Whether a key is the file's, such as "seed", and not a kernel's. */
+bool wt_workload_is_file_key(const char *key);
 
 /* NULL is allowed. */
 void wt_workload_free(struct wt_workload *workload);

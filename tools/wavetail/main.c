@@ -15,6 +15,7 @@ extern const struct command topology_command;
 extern const struct command export_command;
 extern const struct command occupancy_command;
 extern const struct command calibrate_command;
+extern const struct command sweep_command;
 extern const struct command view_command;
 extern const struct command lesson_command;
 
@@ -28,6 +29,7 @@ static const struct command *const commands[] = {
     &calibrate_command,
     &export_command,
     &occupancy_command,
+    &sweep_command,
     &view_command,
     &lesson_command,
 };

@@ -1,0 +1,119 @@
+/* wavetail sweep: many points of a study. */
+#include "sweep.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/json.h"
+#include "core/mem.h"
+
+struct options {
+    struct common common;
+    const char *study, *out, *svg, *png;
+    int threads;
+    const struct sweep_workers *workers;
+};
+
+enum { KEY_OUT = 0x4001, KEY_KEYS, KEY_SVG, KEY_PNG };
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct options *o = state->input;
+    switch (key) {
+    case 'j':
+        o->threads = (int)parse_integer(state, "jobs", text, 1, 1024);
+        return 0;
+    case KEY_OUT:
+        o->out = text;
+        return 0;
+    case KEY_KEYS:
+        wt_sweep_print_keys(stdout);
+        exit(WT_OK);
+    case ARGP_KEY_ARG:
+        if (o->study)
+            argp_error(state, "one study at a time, not also '%s'", text);
+        o->study = text;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which study? Give a file, e.g. one of configs/studies");
+        return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->common;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options[] = {
+    {"jobs", 'j', "N", 0, "threads; default: one for each core, under mpirun one for each process", 1},
+    {"out", KEY_OUT, "FILE.csv", 0, "the table, instead of standard output; what is finished is kept in FILE.csv.journal until "
+     "all is, so that the same command again does only what is missing", 1},
+    {"keys", KEY_KEYS, 0, 0, "print every key a study may have, and stop", 1},
+    {0}};
+
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "STUDY.cfg",
+    .doc = "Simulates the points of a study, and writes a table: a row for each, in order, with its settings and results. "
+           "The table is the same, byte for byte, however many threads and processes work on it.\v"
+           "`mpirun -n N wavetail sweep STUDY.cfg --out FILE.csv` spreads the points over N processes, of which the first hands "
+           "them out. With `mpirun --enable-recovery` the others go on when one dies, and do its points. ",
+    .children = children};
+
+void sweep_rows(const struct wt_sweep *sweep, const size_t *points, size_t count, int threads, char **rows)
+{
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    for (size_t i = 0; i < count; i++)
+        rows[i] = wt_sweep_row(sweep, points[i]);
+}
+
+static void report(const struct options *o, const struct wt_sweep *sweep, size_t reused)
+{
+    if (!o->common.json || !o->out)
+        return;
+    struct wt_json json = wt_json_begin(stdout, false);
+    wt_json_object(&json, NULL);
+    wt_json_string(&json, "study", o->study);
+    wt_json_string(&json, "title", wt_sweep_title(sweep));
+    wt_json_string(&json, "out", o->out);
+    wt_json_int(&json, "points", (int64_t)wt_sweep_count(sweep));
+    wt_json_int(&json, "points_from_journal", (int64_t)reused);
+    wt_json_close(&json);
+    wt_json_end(&json);
+}
+
+static enum wt_code lead(const struct options *o, const struct wt_sweep *sweep, struct sweep_work *work, struct wt_error *err)
+{
+    WT_TRY(wt_sweep_book_open(sweep, o->out, &work->book, err));
+    size_t reused = wt_sweep_book_done(work->book);
+    if (reused > 0 && !o->common.quiet)
+        fprintf(stderr, "%zu of %zu points are in %s.journal\n", reused, wt_sweep_count(sweep), o->out);
+    struct progress progress = progress_begin_things(wt_sweep_count(sweep) - reused, "points", o->common.quiet);
+    work->progress = &progress;
+    enum wt_code code = o->workers->work(work, err);
+    progress_end(&progress);
+    WT_TRY(code);
+    WT_TRY(wt_sweep_book_finish(work->book, err));
+    report(o, sweep, reused);
+    return WT_OK;
+}
+
+enum wt_code sweep_main(int argc, char **argv, const struct sweep_workers *workers, struct wt_error *err)
+{
+    struct options o = {.workers = workers};
+    WT_TRY(parse_arguments(&argp, argc, argv, &o));
+    struct wt_sweep_setup setup = {o.common.gpu, o.common.seed, o.common.seed_given};
+    struct wt_sweep *sweep = NULL;
+    WT_TRY(wt_sweep_read(o.study, &setup, &sweep, err));
+    int threads = o.threads ? o.threads : workers->default_threads ? workers->default_threads : omp_get_max_threads();
+    struct sweep_work work = {.sweep = sweep, .threads = threads};
+    enum wt_code code = workers->rank == 0 ? lead(&o, sweep, &work, err) : workers->work(&work, err);
+    wt_sweep_book_free(work.book);
+    wt_sweep_free(sweep);
+    return code;
+}
