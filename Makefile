@@ -55,12 +55,17 @@ VIEW := $(if $(HAVE_SDL),$(B)/wavetail-view)
 # Its parts without SDL, which the tests ask directly.
 VIEW_MODEL_OBJ := $(patsubst %,$(B)/tools/view/%.o,density run smstate scenario playback keys)
 
+# `wavetail sweep` under mpirun: the only part that knows MPI. Without mpicc it is left out, and nothing else needs it.
+MPICC := $(shell command -v mpicc 2>/dev/null)
+SWEEP_MPI := $(if $(MPICC),$(B)/wavetail-sweep-mpi)
+SWEEP_MPI_OBJ := $(B)/tools/mpi/main.o $(patsubst %,$(B)/tools/wavetail/%.o,sweep_main common progress)
+
 .DEFAULT_GOAL := all
 .PHONY: all view help setup check check-opt bench demo warp-table calibrate-h200 validate validate-halves whatif-table gpu fuzz install clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY: $(BENCH_OBJ)
 
-all: $(LIB) $(WAVETAIL) view gpu ## build the library, the command and, where nvcc is, gpu_ref
+all: $(LIB) $(WAVETAIL) $(SWEEP_MPI) view gpu ## build the library, the command and, where nvcc is, gpu_ref
 
 help: ## show this list
 	@awk -F':.*## ' '/^[a-z0-9_-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -87,6 +92,15 @@ endif
 $(B)/wavetail-view: $(VIEW_OBJ) $(LIB)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(SDL_LIBS) $(PKG_LIBS)
+
+$(B)/wavetail-sweep-mpi: $(SWEEP_MPI_OBJ) $(LIB)
+	@echo "  MPICC   $@"
+	$(Q)OMPI_CC="$(CC)" mpicc $(CFLAGS) -o $@ $^ $(PKG_LIBS)
+
+$(B)/tools/mpi/%.o: tools/mpi/%.c Makefile
+	@mkdir -p $(@D)
+	@echo "  MPICC   $<"
+	$(Q)OMPI_CC="$(CC)" mpicc $(CFLAGS) -Itools/wavetail -MMD -MP -c -o $@ $<
 
 $(B)/wavetail-check: $(TEST_OBJ) $(VIEW_MODEL_OBJ) $(LIB)
 	@echo "  LINK    $@"
@@ -115,7 +129,7 @@ $(B)/prefix: FORCE
 # The parts of gpu_ref that are plain C++ are tested where there is a C++ compiler.
 HAVE_CXX := $(if $(shell command -v $(CXX) 2>/dev/null),$(B)/capture-host)
 
-check: $(WAVETAIL) $(VIEW) $(B)/wavetail-check $(HAVE_CXX) ## run every test (SUITE=name for one suite)
+check: $(WAVETAIL) $(SWEEP_MPI) $(VIEW) $(B)/wavetail-check $(HAVE_CXX) ## run every test (SUITE=name for one suite)
 	$(Q)LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 WAVETAIL=$(CURDIR)/$(WAVETAIL) $(if $(VIEW),WAVETAIL_VIEW=$(CURDIR)/$(VIEW)) $(if $(HAVE_CXX),CAPTURE_HOST=$(CURDIR)/$(HAVE_CXX)) $(if $(SUITE),CK_RUN_SUITE=$(SUITE)) $(B)/wavetail-check
 
 check-opt: ## check that -O0 and -O3 give the same bytes
@@ -243,8 +257,8 @@ $(CAPTURE_HOST): $(CAPTURE_HOST_OBJ)
 SHARE := $(DESTDIR)$(PREFIX)/share/wavetail
 HEADERS := $(wildcard sim/*/*.h)
 
-install: $(WAVETAIL) $(VIEW) $(LIB) ## install the command, library, headers and configs under PREFIX
-	$(Q)install -D -t $(DESTDIR)$(PREFIX)/bin $(WAVETAIL) $(VIEW)
+install: $(WAVETAIL) $(SWEEP_MPI) $(VIEW) $(LIB) ## install the command, library, headers and configs under PREFIX
+	$(Q)install -D -t $(DESTDIR)$(PREFIX)/bin $(WAVETAIL) $(SWEEP_MPI) $(VIEW)
 	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(LIB)
 	$(Q)for h in $(HEADERS:sim/%=%); do \
 	  install -D -m 644 sim/$$h $(DESTDIR)$(PREFIX)/include/wavetail/$$h || exit 1; done
@@ -254,4 +268,4 @@ install: $(WAVETAIL) $(VIEW) $(LIB) ## install the command, library, headers and
 clean: ## remove everything built
 	rm -rf build
 
--include $(wildcard build/fuzz/*/*/*.d) $(SIM_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(VIEW_OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BENCH_OBJ:.o=.d)
+-include $(wildcard build/fuzz/*/*/*.d) $(SIM_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(SWEEP_MPI_OBJ:.o=.d) $(VIEW_OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BENCH_OBJ:.o=.d)

@@ -1,6 +1,7 @@
 /* Is a sweep complete, the same whoever works on it, and can it be taken up again? */
 #include "suites.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +114,8 @@ START_TEST(a_stopped_run_is_taken_up)
     /* A full disk stops the run before the table is there, when the journal is complete. */
     ck_assert_int_eq(shell("mkdir t.csv && ! $WAVETAIL sweep s.cfg -j1 --quiet --out t.csv 2>/dev/null && rmdir t.csv"), 0);
     ck_assert_int_eq(shell("test $(wc -l <t.csv.journal) = 9"), 0);
-    ck_assert_int_eq(shell("head -5 t.csv.journal | sed '2s/,$/,forged/' >j && sed -n 6p t.csv.journal | head -c 30 >>j && mv j t.csv.journal"), 0);
+    ck_assert_int_eq(shell("head -5 t.csv.journal | sed '2s/,$/,forged/' >j && sed -n 6p t.csv.journal | head -c 30 >>j"), 0);
+    ck_assert_int_eq(shell("mv j t.csv.journal"), 0);
     ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --out t.csv 2>notes && grep -q '^4 of 8 points' notes"), 0);
     ck_assert_int_eq(shell("grep -q ,forged t.csv && sed 's/,forged/,/' t.csv | cmp - whole.csv"), 0);
 }
@@ -140,6 +142,146 @@ START_TEST(a_point_that_cannot_be_launched_says_why)
 }
 END_TEST
 
+/* ---- Several processes ---- */
+
+/* Without Open MPI nothing is to be tested. */
+static bool has_mpi(void)
+{
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    return shell("command -v mpirun >/dev/null && test -x \"$(dirname $WAVETAIL)/wavetail-sweep-mpi\"") == 0;
+}
+
+static const char many_points[] =
+    "study = { axes = ( { key = \"seed\"; from = 1; to = 60; } ); };\ngpu = \"four-sms\";\n"
+    "kernels = ( { grid = 250000; block = 256; duration = { distribution = \"lognormal\"; mean = 5000.0; sigma = 1.0; }; } );\n";
+
+/* Asan's leak check sees Open MPI's own. */
+#define MPIRUN "ASAN_OPTIONS=detect_leaks=0 timeout 100 mpirun --oversubscribe "
+
+START_TEST(processes_make_no_difference)
+{
+    if (!has_mpi())
+        return;
+    write_file("s.cfg", many_points);
+    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --out one.csv"), 0);
+    ck_assert_int_eq(shell(MPIRUN "-n 4 $WAVETAIL sweep s.cfg --quiet --out four.csv 2>log"), 0);
+    ck_assert_int_eq(shell("cmp one.csv four.csv"), 0);
+    ck_assert_int_eq(shell(MPIRUN "-n 3 $WAVETAIL sweep none.cfg --quiet 2>&1 | grep -c 'none.cfg: cannot open' | grep -qx 1"), 0);
+}
+END_TEST
+
+/* A rank is killed when the first rows are there, upon which mpirun ends the others, sooner or later: the table is whole, or
+ * is not there and the journal is, with whose help it becomes whole. */
+START_TEST(a_killed_ranks_sweep_is_taken_up)
+{
+    if (!has_mpi())
+        return;
+    write_file("s.cfg", many_points);
+    write_file("rank.sh", "echo $$ >pid.$OMPI_COMM_WORLD_RANK\nexec $WAVETAIL sweep s.cfg --quiet --out four.csv\n");
+    write_file("kill.sh", MPIRUN "-n 4 sh rank.sh >log 2>&1 & run=$!; n=0\n"
+                          "until test -s pid.2 && test -e four.csv.journal && test $(wc -l <four.csv.journal) -gt 3\n"
+                          "do sleep 0.02; n=$((n + 1)); test $n -lt 2000 || exit 1; done; kill -9 $(cat pid.2); wait $run\n"
+                          "test $? != 0 && { test -e four.csv || test -e four.csv.journal; }\n");
+    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --out one.csv"), 0);
+    ck_assert_int_eq(shell("sh kill.sh"), 0);
+    ck_assert_int_eq(shell("test -e four.csv || " MPIRUN "-n 4 $WAVETAIL sweep s.cfg --out four.csv 2>log2"), 0);
+    ck_assert_int_eq(shell("test ! -e log2 || grep -q 'of 60 points are in' log2"), 0);
+    ck_assert_int_eq(shell("cmp one.csv four.csv"), 0);
+}
+END_TEST
+
+/* ---- The course's studies ---- */
+
+/* The table of configs/studies/NAME.cfg; owned by the caller. */
+static char *table_of(const char *name)
+{
+    char *command = wt_format("$WAVETAIL sweep %s/configs/studies/%s.cfg --quiet --out t.csv", WT_SOURCE_ROOT, name);
+    ck_assert_int_eq(shell(command), 0);
+    free(command);
+    char *table = read_file("t.csv");
+    ck_assert_ptr_nonnull(table);
+    return table;
+}
+
+/* L1h, worked out in tests/remedies.c; longest first and in tenths, the 490 hundreds of cycles spread to 123 at most. */
+START_TEST(order_and_finer_blocks_shorten_a_tail)
+{
+    char *table = table_of("remedies");
+    ck_assert_double_eq(cell(table, 0, "makespan"), 19000);
+    ck_assert_double_eq(cell(table, 3, "makespan"), 12700);
+    ck_assert_double_eq(cell(table, 4, "makespan"), 13000);
+    ck_assert_double_eq(cell(table, 7, "makespan"), 12300);
+    free(table);
+}
+END_TEST
+
+/* L2c: 80 blocks leave more than half of the SMs' time idle; 640 with the same work are done at least 30 % sooner, whatever the draw. */
+START_TEST(small_blocks_balance)
+{
+    char *table = table_of("small-blocks");
+    for (size_t seed = 0; seed < 10; seed++) {
+        ck_assert_double_lt(cell(table, 5 * seed, "busy"), 0.5);
+        ck_assert_double_lt(cell(table, 5 * seed + 3, "makespan"), 0.7 * cell(table, 5 * seed, "makespan"));
+    }
+    free(table);
+}
+END_TEST
+
+/* L2f: the finest tasks take as long as the counter serves their requests, 1.446 cycles each; the best size is neither end. */
+START_TEST(tasks_can_be_too_coarse_and_too_fine)
+{
+    char *table = table_of("task-size");
+    double coarsest = cell(table, 0, "makespan"), middle = cell(table, 3, "makespan"), finest = cell(table, 6, "makespan");
+    ck_assert_double_gt(coarsest, 2 * middle);
+    ck_assert_double_gt(finest, 2 * middle);
+    ck_assert_double_ge(finest, 1056000 * 1.446);
+    ck_assert_double_lt(finest, 1056000 * 1.446 * 1.05);
+    free(table);
+}
+END_TEST
+
+/* L5a and L5b: 32, 48, 64, 80 registers with 16, 24, 40 KB. Quotients: registers 8, 5, 4, 3; shared memory 6, 4, 2. */
+START_TEST(the_scarcest_resource_decides)
+{
+    static const int registers[] = {8, 5, 4, 3}, shared[] = {6, 4, 2};
+    char *table = table_of("registers-and-shared");
+    for (size_t i = 0; i < 12; i++) {
+        int least = registers[i / 3] < shared[i % 3] ? registers[i / 3] : shared[i % 3];
+        ck_assert_double_eq(cell(table, i, "idealised_blocks_per_sm"), least);
+        ck_assert_double_le(cell(table, i, "blocks_per_sm"), least);
+    }
+    free(table);
+}
+END_TEST
+
+/* L5d: up to a full GPU throughput comes for nothing, beyond it only latency grows. */
+START_TEST(batches_trade_throughput_against_latency)
+{
+    char *table = table_of("batch-size");
+    double least = cell(table, 0, "makespan"), most = cell(table, 9, "blocks_per_cycle");
+    ck_assert_double_lt(cell(table, 2, "blocks_per_cycle"), 0.15 * most);
+    ck_assert_double_lt(cell(table, 5, "makespan"), 1.1 * least);
+    ck_assert_double_gt(cell(table, 5, "blocks_per_cycle"), 0.9 * most);
+    ck_assert_double_gt(cell(table, 9, "makespan"), 39 * least);
+    free(table);
+}
+END_TEST
+
+/* L1q: sizes of equal, full occupancy differ in time; 768 threads, of which two blocks fit, take the longest. */
+START_TEST(block_sizes_have_to_be_tried)
+{
+    char *table = table_of("block-sizes");
+    double worst = cell(table, 7, "makespan");
+    for (size_t i = 0; i < 9; i++)
+        ck_assert(i == 7 || cell(table, i, "makespan") < worst);
+    ck_assert_double_eq(cell(table, 0, "occupancy"), 1);
+    ck_assert_double_eq(cell(table, 2, "occupancy"), 1);
+    ck_assert_double_ne(cell(table, 0, "makespan"), cell(table, 2, "makespan"));
+    free(table);
+}
+END_TEST
+
 Suite *sweep_suite(void)
 {
     Suite *suite = suite_create("sweep");
@@ -150,6 +292,14 @@ Suite *sweep_suite(void)
     tcase_add_test(tests, a_stopped_run_is_taken_up);
     tcase_add_test(tests, threads_make_no_difference);
     tcase_add_test(tests, a_point_that_cannot_be_launched_says_why);
+    tcase_add_test(tests, processes_make_no_difference);
+    tcase_add_test(tests, a_killed_ranks_sweep_is_taken_up);
+    tcase_add_test(tests, order_and_finer_blocks_shorten_a_tail);
+    tcase_add_test(tests, small_blocks_balance);
+    tcase_add_test(tests, tasks_can_be_too_coarse_and_too_fine);
+    tcase_add_test(tests, the_scarcest_resource_decides);
+    tcase_add_test(tests, batches_trade_throughput_against_latency);
+    tcase_add_test(tests, block_sizes_have_to_be_tried);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -28,11 +28,9 @@ struct derived_values {
 };
 
 static const char *const combinations[] = {"product", "zip", NULL};
-static const char *const plot_kinds[] = {"auto", "curve", "heatmap", "pareto", NULL};
 
 #define DERIVED(field) offsetof(struct derived_values, field)
 #define STUDY(field) offsetof(struct study_values, field)
-#define PLOT(field) offsetof(struct wt_sweep_plot, field)
 
 static const struct wt_param derived_params[] = {
     {"key", WT_PARAM_STRING, DERIVED(key), .required = true, .help = "key of the workload"},
@@ -43,17 +41,8 @@ static const struct wt_param derived_params[] = {
     {"over", WT_PARAM_STRING, DERIVED(over), .help = "by the value of this axis"},
     {0}};
 
-static const struct wt_param plot_params[] = {
-    {"kind", WT_PARAM_CHOICE, PLOT(kind), .choices = plot_kinds, .help = "auto: a heat map of two axes of numbers, else a curve"},
-    {"x", WT_PARAM_STRING, PLOT(x), .help = "column; default: the first axis"},
-    {"y", WT_PARAM_STRING, PLOT(y), .help = "column; default: makespan, of a heat map the second axis"},
-    {"colour", WT_PARAM_STRING, PLOT(colour), .help = "column: of a heat map its value, else one line for each of its values"},
-    {"log_x", WT_PARAM_BOOL, PLOT(log_x), .help = "logarithmic x axis"},
-    {"log_y", WT_PARAM_BOOL, PLOT(log_y), .help = "logarithmic y axis"},
-    {0}};
-
 static const struct wt_param study_params[] = {
-    {"title", WT_PARAM_STRING, STUDY(title), .help = "shown in plots; default: the workload's"},
+    {"title", WT_PARAM_STRING, STUDY(title), .help = "of the study; default: the file's name"},
     {"workload", WT_PARAM_STRING, STUDY(workload),
      .help = "workload file, found from the study's folder; default: the study file itself, less the group `study`"},
     {"trace", WT_PARAM_STRING, STUDY(trace), .help = "instead: a trace, whose blocks last as measured"},
@@ -62,7 +51,6 @@ static const struct wt_param study_params[] = {
     {"seed", WT_PARAM_INT64, STUDY(seed), .low = 0, .high = 9e18, .fallback = "1", .help = "seed of random samples"},
     {"axes", WT_PARAM_GROUPS, .groups = wt_sweep_axis_params, .help = "what varies"},
     {"derived", WT_PARAM_GROUPS, .groups = derived_params, .help = "keys that follow from axes, e.g. to keep the work the same"},
-    {"plot", WT_PARAM_GROUP, .groups = plot_params, .help = "what --svg and --png show"},
     {0}};
 
 static const struct wt_param file_params[] = {
@@ -278,17 +266,6 @@ static enum wt_code read_derived(struct wt_sweep *sweep, const config_setting_t 
     return WT_OK;
 }
 
-static enum wt_code read_plot(struct wt_sweep *sweep, const config_setting_t *study, struct wt_error *err)
-{
-    const config_setting_t *group = wt_config_group(study, "plot");
-    sweep->plot.kind = -1;
-    if (!group)
-        return WT_OK;
-    enum wt_code code = wt_params_read(plot_params, sweep->own, group, &sweep->plot, err);
-    sweep->plot.kind--;
-    return code;
-}
-
 /* The message less the workload's place, which knows nothing of the study. */
 static const char *bare(const struct wt_sweep *sweep, const char *text)
 {
@@ -349,7 +326,6 @@ static enum wt_code read_study(struct wt_sweep *sweep, const struct wt_sweep_set
     WT_TRY(code);
     WT_TRY(count_points(sweep, study, err));
     WT_TRY(read_derived(sweep, study, err));
-    WT_TRY(read_plot(sweep, study, err));
     return check_keys(sweep, err);
 }
 
@@ -394,7 +370,6 @@ void wt_sweep_free(struct wt_sweep *sweep)
         free(sweep->derived[i].times);
         free(sweep->derived[i].over);
     }
-    wt_params_free(plot_params, &sweep->plot);
     wt_sweep_gpus_free(sweep->gpus);
     wt_config_free(sweep->own);
     free(sweep->axes);
@@ -420,21 +395,6 @@ const char *wt_sweep_title(const struct wt_sweep *sweep)
 size_t wt_sweep_count(const struct wt_sweep *sweep)
 {
     return sweep->count;
-}
-
-size_t wt_sweep_axis_count(const struct wt_sweep *sweep)
-{
-    return sweep->axis_count;
-}
-
-const char *wt_sweep_axis_key(const struct wt_sweep *sweep, size_t axis)
-{
-    return sweep->axes[axis].key;
-}
-
-const struct wt_sweep_plot *wt_sweep_plot(const struct wt_sweep *sweep)
-{
-    return &sweep->plot;
 }
 
 void wt_sweep_print_keys(FILE *stream)

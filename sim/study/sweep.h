@@ -38,10 +38,6 @@ void wt_sweep_free(struct wt_sweep *sweep);
 const char *wt_sweep_title(const struct wt_sweep *sweep);
 size_t wt_sweep_count(const struct wt_sweep *sweep);
 
-/* The axes' keys, in order; the plot's default axes. */
-size_t wt_sweep_axis_count(const struct wt_sweep *sweep);
-const char *wt_sweep_axis_key(const struct wt_sweep *sweep, size_t axis);
-
 /* What names a point among all studies with the same workload: a hash of both. */
 uint64_t wt_sweep_key(const struct wt_sweep *sweep, size_t point);
 
@@ -50,14 +46,6 @@ uint64_t wt_sweep_key(const struct wt_sweep *sweep, size_t point);
  * threads may ask at once. */
 char *wt_sweep_header(const struct wt_sweep *sweep);
 char *wt_sweep_row(const struct wt_sweep *sweep, size_t point);
-
-/* What the plots show, as the study says; NULL where it does not. Owned by the sweep. */
-struct wt_sweep_plot {
-    int kind;              /* enum wt_plot_kind; -1: as the axes suggest */
-    char *x, *y, *colour; /* columns */
-    bool log_x, log_y;
-};
-const struct wt_sweep_plot *wt_sweep_plot(const struct wt_sweep *sweep);
 
 /* The reference of a study file's keys. */
 void wt_sweep_print_keys(FILE *stream);

@@ -206,14 +206,6 @@ static const struct setting {
 
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-bool wt_sweep_is_setting(const char *column)
-{
-    for (int i = 0; i < SETTINGS; i++)
-        if (!strcmp(settings[i].name, column))
-            return true;
-    return false;
-}
-
 static void put_limiters(FILE *out, const struct wt_occupancy *occupancy)
 {
     const char *join = "";

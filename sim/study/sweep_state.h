@@ -38,7 +38,6 @@ struct wt_sweep {
     struct wt_sweep_derived *derived;
     size_t derived_count;
     size_t count;
-    struct wt_sweep_plot plot;
     struct wt_sweep_gpus *gpus; /* loaded so far */
 };
 
@@ -60,6 +59,5 @@ char *wt_sweep_value_text(const struct wt_config_value *value);
 /* sweep_row.c */
 struct wt_sweep_gpus *wt_sweep_gpus_new(void);
 void wt_sweep_gpus_free(struct wt_sweep_gpus *gpus);
-bool wt_sweep_is_setting(const char *column);
 
 #endif

@@ -13,10 +13,21 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static void print_bar(const struct progress *p, double at)
+{
+    enum { WIDTH = 20 };
+    double left = p->done ? (at - p->begun) * (double)(p->total - p->done) / (double)p->done : 0;
+    int full = (int)(p->done * WIDTH / p->total);
+    fprintf(stderr, "[%.*s%*s] %llu of %llu %s", full, "####################", WIDTH - full, "", (unsigned long long)p->done,
+            (unsigned long long)p->total, p->things);
+    if (p->done)
+        fprintf(stderr, ", %.0f s left", left);
+}
+
 static void print_amount(const struct progress *p, double at)
 {
     if (p->things)
-        fprintf(stderr, "%llu of %llu %s", (unsigned long long)p->done, (unsigned long long)p->total, p->things);
+        print_bar(p, at);
     else
         fprintf(stderr, "%.1f of %.1f million blocks, %.1f million a second", (double)p->done * 1e-6,
                 (double)p->total * 1e-6, (double)p->done * 1e-6 / (at - p->begun));

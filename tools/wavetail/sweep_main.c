@@ -10,12 +10,12 @@
 
 struct options {
     struct common common;
-    const char *study, *out, *svg, *png;
+    const char *study, *out;
     int threads;
     const struct sweep_workers *workers;
 };
 
-enum { KEY_OUT = 0x4001, KEY_KEYS, KEY_SVG, KEY_PNG };
+enum { KEY_OUT = 0x4001, KEY_KEYS };
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {
@@ -62,7 +62,8 @@ static const struct argp argp = {
     .doc = "Simulates the points of a study, and writes a table: a row for each, in order, with its settings and results. "
            "The table is the same, byte for byte, however many threads and processes work on it.\v"
            "`mpirun -n N wavetail sweep STUDY.cfg --out FILE.csv` spreads the points over N processes, of which the first hands "
-           "them out. With `mpirun --enable-recovery` the others go on when one dies, and do its points. ",
+           "them out. When one dies, mpirun ends the others; the same command again goes on with what is missing. (With its option "
+           "--enable-recovery they go on and do the dead one's points, where Open MPI itself survives the death.)",
     .children = children};
 
 void sweep_rows(const struct wt_sweep *sweep, const size_t *points, size_t count, int threads, char **rows)
