@@ -6,6 +6,7 @@
 #include "core/mem.h"
 #include "sm/occupancy.h"
 #include "study/replay.h"
+#include "simulated.h"
 #include "suites.h"
 
 enum { SMS = 132 };
@@ -59,13 +60,6 @@ START_TEST(makespans_are_those_measured)
 }
 END_TEST
 
-/* The group of each SM, told from hardware: see first_wave.c. */
-static int group_of(int sm)
-{
-    int tpc = sm / 2;
-    return sm >= 124 ? 8 : sm >= 120 ? 6 + (sm - 120) / 2 : tpc < 32 ? tpc % 8 : 1 + (tpc - 32) % 7;
-}
-
 /* On distinct SMs of one group. */
 START_TEST(clusters_stay_together)
 {
@@ -78,7 +72,7 @@ START_TEST(clusters_stay_together)
     for (size_t block = 0; block < predicted->span_count; block++)
         for (size_t other = block / (size_t)size * (size_t)size; other < block; other++) {
             ck_assert_int_ne(sm_of[block], sm_of[other]);
-            ck_assert_int_eq(group_of(sm_of[block]), group_of(sm_of[other]));
+            ck_assert_int_eq(h200_group_of(sm_of[block]), h200_group_of(sm_of[other]));
         }
     free(sm_of);
     wt_replay_free(replay);

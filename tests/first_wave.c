@@ -26,14 +26,6 @@ static struct wt_trace *shipped(const char *name)
     return trace;
 }
 
-/* The groups, told from hardware: SM ids go round eight by TPC until one has its 8 and two go on to 18; 124 to 131 are
- * out of turn. */
-static int group_of(int sm)
-{
-    int tpc = sm / 2;
-    return sm >= 124 ? EXTRA : sm >= 120 ? 6 + (sm - 120) / 2 : tpc < 32 ? tpc % 8 : 1 + (tpc - 32) % 7;
-}
-
 /* What fits at once, by the runtime's occupancy API as the trace has it. */
 static uint64_t wave_of(const struct wt_trace_launch *launch)
 {
@@ -161,8 +153,8 @@ static struct cadence cadence_of(const int *sms, size_t count)
 {
     struct cadence cadence = {0};
     for (size_t i = 0; i < count; i++) {
-        int group = group_of(sms[i]);
-        bool begins = i == 0 || group_of(sms[i - 1]) != group;
+        int group = h200_group_of(sms[i]);
+        bool begins = i == 0 || h200_group_of(sms[i - 1]) != group;
         ck_assert(i > 0 || group == EXTRA);
         if (begins && group == EXTRA)
             cadence.visits++;
@@ -249,7 +241,7 @@ static void check_partial(const struct partial *partial, const int *sms)
     int blocks[GROUPS] = {0}, taken[GROUPS] = {0};
     bool seen[TPCS] = {false};
     for (int i = partial->grid / SMS * SMS; i < partial->grid; i++) {
-        int group = group_of(sms[i]);
+        int group = h200_group_of(sms[i]);
         blocks[group]++;
         taken[group] += !seen[sms[i] / 2];
         seen[sms[i] / 2] = true;
@@ -337,7 +329,7 @@ static size_t check_succession(const char *name)
         int first = -1, last = -1, first_half = -1, last_half = -1;
         bool both_halves = trace->launches[l].row_count >= 8;
         for (size_t i = 0; i < trace->launches[l].row_count; i++) {
-            int g = group_of(rows[i].sm);
+            int g = h200_group_of(rows[i].sm);
             served[g] = true;
             *(g == EXTRA ? &last_half : &last) = g == EXTRA ? (rows[i].sm - 124) / 4 : g;
             first = first < 0 ? last : first;

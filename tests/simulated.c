@@ -104,3 +104,9 @@ void assert_sms(const struct wt_block_run *runs, size_t count, const int *sms)
     for (size_t i = 0; i < count; i++)
         ck_assert_msg(runs[i].sm == sms[i], "block %zu is on SM %d, not on %d", i, runs[i].sm, sms[i]);
 }
+
+int h200_group_of(int sm)
+{
+    int tpc = sm / 2;
+    return sm >= 124 ? 8 : sm >= 120 ? 6 + (sm - 120) / 2 : tpc < 32 ? tpc % 8 : 1 + (tpc - 32) % 7;
+}

@@ -41,4 +41,8 @@ struct wt_block_run *simulated(const struct wt_gpu *gpu, const struct start *sta
 void assert_starts(const struct wt_block_run *runs, size_t count, const double *cycles);
 void assert_sms(const struct wt_block_run *runs, size_t count, const int *sms);
 
+/* The distributor's group of an SM of an H200, told from hardware: SM ids go round eight by TPC until one has its 8 and two
+ * go on to 18; 124 to 131 are out of turn, group 8. */
+int h200_group_of(int sm);
+
 #endif

@@ -24,6 +24,9 @@ struct NamedKernel {
     const void *function;
 };
 
+/* An entry of the tables below. */
+#define KERNEL(name, ...) {name, (const void *)(void (*)(Params))__VA_ARGS__}
+
 /* Tables that end with a NULL name. */
 extern const NamedKernel compute_kernels[], memory_kernels[], register_kernels[];
 
@@ -73,7 +76,7 @@ __device__ __forceinline__ void wait_until(long long clock)
  * of what is left, as ns, is at most half of it up to 2 GHz. */
 __device__ __forceinline__ void wait_cycles(long long start, long long work)
 {
-    if (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z) < 32) {
+    if (thread_of_block() < 32) {
         long long left;
         while ((left = work - (clock64() - start)) > 0)
             if (left > 1600)

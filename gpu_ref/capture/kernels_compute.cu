@@ -136,8 +136,6 @@ static __global__ void gridsync(Params p)
     WT_TRACE_END_WORK(p.trace, passed);
 }
 
-#define KERNEL(name, function) {name, (const void *)(void (*)(Params))function}
-
 const NamedKernel compute_kernels[] = {
     KERNEL("empty", empty),
     KERNEL("spin", spin),

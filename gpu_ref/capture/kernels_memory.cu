@@ -162,8 +162,6 @@ void fill_ring(unsigned *ring)
     fill<<<RING_ENTRIES / 256, 256>>>(ring);
 }
 
-#define KERNEL(name, function) {name, (const void *)(void (*)(Params))function}
-
 const NamedKernel memory_kernels[] = {
     KERNEL("stream", stream),
     KERNEL("chase", chase),

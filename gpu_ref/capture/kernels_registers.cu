@@ -57,8 +57,6 @@ template <int HELD, int THREADS> __global__ void __launch_bounds__(THREADS) spin
     END_WORK(p, work);
 }
 
-#define KERNEL(name, ...) {name, (const void *)(void (*)(Params))__VA_ARGS__}
-
 const NamedKernel register_kernels[] = {
     KERNEL("r32", fma_family<16, 1024>),
     KERNEL("r64", fma_family<48, 1024>),

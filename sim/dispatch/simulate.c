@@ -471,26 +471,14 @@ static bool make_visit(struct engine *e)
 
 /* ---- Deadlock ---- */
 
-static bool same_reason(const struct wt_refusal *a, const struct wt_refusal *b)
-{
-    return a->resource == b->resource && a->shortage == b->shortage;
-}
-
 /* What keeps the next block out of most SMs. */
 static void find_reason(const struct engine *e, struct wt_stall *stall)
 {
-    for (int sm = 0; sm < e->sm_count; sm++) {
-        struct wt_refusal why, other;
-        if (!wt_sm_refusal(e->sms[sm], &e->head->kernel->shape, &why))
-            continue;
-        int alike = 0;
-        for (int i = 0; i < e->sm_count; i++)
-            alike += wt_sm_refusal(e->sms[i], &e->head->kernel->shape, &other) && same_reason(&why, &other);
-        if (alike > stall->sms) {
-            stall->sms = alike;
-            stall->why = why;
-        }
-    }
+    struct wt_refusal_kind kinds[WT_REFUSAL_KINDS];
+    if (wt_sm_refusal_kinds(e->sms, e->sm_count, &e->head->kernel->shape, kinds) == 0)
+        return;
+    stall->sms = kinds[0].sms;
+    stall->why = kinds[0].example;
 }
 
 /* The head, or else the first in the list that is not over. There is one. */

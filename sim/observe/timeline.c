@@ -219,3 +219,20 @@ int wt_timeline_slots(const struct wt_timeline *timeline)
             slots = timeline->spans[i].slot + 1;
     return slots;
 }
+
+static void note_span(struct wt_launch_extent *extent, const struct wt_block_run *span)
+{
+    extent->first_start = span->start < extent->first_start ? span->start : extent->first_start;
+    extent->last_start = span->start > extent->last_start ? span->start : extent->last_start;
+    extent->last_end = span->end > extent->last_end ? span->end : extent->last_end;
+}
+
+struct wt_launch_extent *wt_timeline_extents(const struct wt_timeline *timeline)
+{
+    struct wt_launch_extent *extents = wt_alloc(timeline->launch_count, sizeof *extents);
+    for (size_t i = 0; i < timeline->launch_count; i++)
+        extents[i].first_start = WT_NEVER;
+    for (size_t i = 0; i < timeline->span_count; i++)
+        note_span(&extents[timeline->spans[i].launch], &timeline->spans[i]);
+    return extents;
+}

@@ -79,4 +79,12 @@ wt_time wt_timeline_end(const struct wt_timeline *timeline);
 /* Block slots per SM that any span uses: highest slot + 1; 0 without spans. */
 int wt_timeline_slots(const struct wt_timeline *timeline);
 
+/* When a launch's blocks began and ended. */
+struct wt_launch_extent {
+    wt_time first_start, last_start, last_end; /* WT_NEVER, 0, 0 without spans */
+};
+
+/* By launch; owned by the caller. */
+struct wt_launch_extent *wt_timeline_extents(const struct wt_timeline *timeline);
+
 #endif

@@ -96,39 +96,13 @@ static void heads(void *context, uint32_t launch, wt_time at)
         s->headed = at;
 }
 
-static bool same_kind(const struct wt_refusal *a, const struct wt_refusal *b)
-{
-    return a->resource == b->resource && a->shortage == b->shortage;
-}
-
-static void count_reason(struct wt_why *why, const struct wt_refusal *refusal)
-{
-    int i = 0;
-    while (i < why->reason_count && !same_kind(&why->reasons[i].example, refusal))
-        i++;
-    if (i == WT_WHY_REASONS)
-        return;
-    if (i == why->reason_count)
-        why->reasons[why->reason_count++] = (struct wt_why_reason){0, *refusal};
-    why->reasons[i].sms++;
-    for (; i > 0 && why->reasons[i].sms > why->reasons[i - 1].sms; i--) {
-        struct wt_why_reason less = why->reasons[i - 1];
-        why->reasons[i - 1] = why->reasons[i];
-        why->reasons[i] = less;
-    }
-}
-
 static void find_reasons(struct wt_why *why, const struct wt_wait *wait)
 {
-    why->reason_count = why->sms_with_room = 0;
     why->cluster = wait->cluster;
-    for (int sm = 0; sm < wait->sm_count; sm++) {
-        struct wt_refusal refusal;
-        if (wt_sm_refusal(wait->sms[sm], wait->shape, &refusal))
-            count_reason(why, &refusal);
-        else
-            why->sms_with_room++;
-    }
+    why->reason_count = wt_sm_refusal_kinds(wait->sms, wait->sm_count, wait->shape, why->reasons);
+    why->sms_with_room = wait->sm_count;
+    for (int i = 0; i < why->reason_count; i++)
+        why->sms_with_room -= why->reasons[i].sms;
 }
 
 static bool is_asked(const struct wt_why *why, uint32_t launch, uint64_t first, int count)

@@ -18,14 +18,6 @@ struct wt_why_question {
     double cycles;   /* of the moment, from the first block's start */
 };
 
-/* SMs that refuse the block for one reason. */
-struct wt_why_reason {
-    int sms;
-    struct wt_refusal example; /* of the first of them */
-};
-
-enum { WT_WHY_REASONS = 8 };
-
 /* Times are cycles from the first block's start, so those before it are negative; NaN where a thing did not happen. */
 struct wt_why {
     struct wt_why_question question;
@@ -43,7 +35,7 @@ struct wt_why {
     double waited_from;    /* no SM took it from then on; NaN: there was room at once */
     int cluster;           /* blocks that had to find room together; 0 or 1: it was alone */
     int sms_with_room;     /* at waited_from: too few, or too far apart, for the cluster */
-    struct wt_why_reason reasons[WT_WHY_REASONS]; /* at waited_from; most frequent first */
+    struct wt_refusal_kind reasons[WT_REFUSAL_KINDS]; /* at waited_from */
     int reason_count;
     int launches_behind;   /* about a moment: kernels that had arrived and had had no turn */
     double next_arrival;   /* about a moment with nothing to hand out: when the next kernel arrives */

@@ -342,3 +342,33 @@ void wt_sm_set_subcore_pointer(struct wt_sm *sm, int pointer)
     assert(sm->blocks == 0 && pointer >= 0 && pointer < sm->limits->subcores);
     sm->pointer = (uint8_t)pointer;
 }
+
+/* ---- Many SMs ---- */
+
+static bool alike(const struct wt_refusal *a, const struct wt_refusal *b)
+{
+    return a->resource == b->resource && a->shortage == b->shortage;
+}
+
+int wt_sm_refusal_kinds(struct wt_sm *const *sms, int count, const struct wt_shape *shape,
+                        struct wt_refusal_kind kinds[WT_REFUSAL_KINDS])
+{
+    int known = 0;
+    struct wt_refusal refusal;
+    for (int sm = 0; sm < count; sm++) {
+        if (!wt_sm_refusal(sms[sm], shape, &refusal))
+            continue;
+        int i = 0;
+        while (i < known && !alike(&kinds[i].example, &refusal))
+            i++;
+        if (i == known)
+            kinds[known++] = (struct wt_refusal_kind){0, refusal};
+        kinds[i].sms++;
+        for (; i > 0 && kinds[i].sms > kinds[i - 1].sms; i--) {
+            struct wt_refusal_kind less = kinds[i - 1];
+            kinds[i - 1] = kinds[i];
+            kinds[i] = less;
+        }
+    }
+    return known;
+}

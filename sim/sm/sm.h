@@ -73,6 +73,19 @@ int wt_sm_admit(struct wt_sm *sm, const struct wt_shape *shape);
  * within these in the order of wt_resource. */
 bool wt_sm_refusal(const struct wt_sm *sm, const struct wt_shape *shape, struct wt_refusal *out);
 
+/* SMs that refuse a block for the same resource and shortage. */
+struct wt_refusal_kind {
+    int sms;
+    struct wt_refusal example; /* of the first of them */
+};
+
+enum { WT_REFUSAL_KINDS = WT_RES_COUNT * (WT_SHORT_CARVEOUT + 1) };
+
+/* Why `count` SMs would refuse a block of `shape` now: fills `kinds`, the most frequent first, of equals the one met first;
+ * returns how many. */
+int wt_sm_refusal_kinds(struct wt_sm *const *sms, int count, const struct wt_shape *shape,
+                        struct wt_refusal_kind kinds[WT_REFUSAL_KINDS]);
+
 /* Gives back what the block in `slot` holds. */
 void wt_sm_release(struct wt_sm *sm, int slot);
 

@@ -11,31 +11,10 @@ static const double WINDOW_CYCLES = 1500;
 /* From one launch by a host thread to its next, back to back: 3.3 us (gap, small, three). */
 static const double LAUNCH_INTERVAL_US = 3.3;
 
-struct extent {
-    wt_time first_start, last_start, last_end;
-};
-
-static void note(struct extent *extent, const struct wt_block_run *span)
-{
-    extent->first_start = span->start < extent->first_start ? span->start : extent->first_start;
-    extent->last_start = span->start > extent->last_start ? span->start : extent->last_start;
-    extent->last_end = span->end > extent->last_end ? span->end : extent->last_end;
-}
-
-static struct extent *find_extents(const struct wt_timeline *measured)
-{
-    struct extent *extents = wt_alloc(measured->launch_count, sizeof *extents);
-    for (size_t i = 0; i < measured->launch_count; i++)
-        extents[i].first_start = WT_NEVER;
-    for (size_t i = 0; i < measured->span_count; i++)
-        note(&extents[measured->spans[i].launch], &measured->spans[i]);
-    return extents;
-}
-
 struct search {
     const struct wt_trace *trace;
     const struct wt_timeline *measured;
-    const struct extent *extents;
+    const struct wt_launch_extent *extents;
     double clock_mhz;
 };
 
@@ -49,7 +28,7 @@ static int predecessor(const struct search *s, size_t launch)
 {
     int found = -1;
     for (size_t i = 0; i < s->measured->launch_count; i++) {
-        const struct extent *other = &s->extents[i];
+        const struct wt_launch_extent *other = &s->extents[i];
         if (i == launch || s->trace->launches[i].stream != s->trace->launches[launch].stream ||
             other->first_start == WT_NEVER || other->last_end >= s->extents[launch].first_start)
             continue;
@@ -88,7 +67,7 @@ static bool waited(const struct search *s, size_t launch)
 
 static bool follows_another_stream(const struct search *s, size_t launch)
 {
-    const struct extent *its = &s->extents[launch];
+    const struct wt_launch_extent *its = &s->extents[launch];
     for (size_t i = 0; i < s->measured->launch_count; i++)
         if (s->trace->launches[i].stream != s->trace->launches[launch].stream && s->extents[i].first_start < its->first_start &&
             within_window(s->extents[i].last_end, its->first_start))
@@ -99,7 +78,7 @@ static bool follows_another_stream(const struct search *s, size_t launch)
 bool wt_arrivals_interact(const struct wt_trace *trace, const struct wt_timeline *measured)
 {
     bool interact = wt_trace_kinds(trace) & WT_TRACE_CONCURRENT;
-    struct extent *extents = find_extents(measured);
+    struct wt_launch_extent *extents = wt_timeline_extents(measured);
     struct search search = {.trace = trace, .measured = measured, .extents = extents};
     for (size_t i = 0; i < measured->launch_count && !interact; i++)
         interact = extents[i].first_start != WT_NEVER && follows_another_stream(&search, i);
@@ -137,7 +116,7 @@ static int next_by_start(const struct search *s, const struct wt_arrivals *arriv
 void wt_arrivals_find(const struct wt_trace *trace, const struct wt_timeline *measured, const struct wt_gpu *gpu,
                       struct wt_arrivals *out)
 {
-    struct extent *extents = find_extents(measured);
+    struct wt_launch_extent *extents = wt_timeline_extents(measured);
     struct search search = {trace, measured, extents, measured->clock_mhz > 0 ? measured->clock_mhz : gpu->clock_mhz};
     wt_time latency = wt_from_cycles(gpu->rates.launch_latency_cycles), previous = 0;
     *out = (struct wt_arrivals){wt_alloc(measured->launch_count, sizeof *out->list), measured->launch_count};

@@ -166,24 +166,6 @@ static void quantiles(double *values, uint64_t count, double *p50, double *p95)
     *p95 = wt_quantile(values, count, 95);
 }
 
-struct extent {
-    wt_time first_start, last_start, last_end;
-};
-
-static struct extent extent_of(const struct wt_timeline *timeline, size_t launch)
-{
-    struct extent extent = {.first_start = WT_NEVER};
-    for (size_t i = 0; i < timeline->span_count; i++) {
-        const struct wt_block_run *span = &timeline->spans[i];
-        if (span->launch != launch)
-            continue;
-        extent.first_start = span->start < extent.first_start ? span->start : extent.first_start;
-        extent.last_start = span->start > extent.last_start ? span->start : extent.last_start;
-        extent.last_end = span->end > extent.last_end ? span->end : extent.last_end;
-    }
-    return extent;
-}
-
 static double difference(wt_time predicted, wt_time measured)
 {
     return wt_to_cycles(predicted) - wt_to_cycles(measured);
@@ -194,16 +176,16 @@ static double relative(double predicted, double measured)
     return measured > 0 ? (predicted - measured) / measured : 0;
 }
 
-static void assess(struct launch *launch, struct wt_replay *replay)
+/* `measured` and `predicted`: its extents. */
+static void assess(struct launch *launch, struct wt_replay *replay, const struct wt_launch_extent *measured,
+                   const struct wt_launch_extent *predicted)
 {
     struct wt_replay_part *part = &replay->launches[launch->index];
     part->blocks = launch->blocks;
-    struct extent measured = extent_of(replay->measured, launch->index);
-    struct extent predicted = extent_of(replay->predicted, launch->index);
-    part->makespan_measured = wt_to_cycles(measured.last_end - measured.first_start);
-    part->makespan_predicted = wt_to_cycles(predicted.last_end - predicted.first_start);
-    part->first_start_error = difference(predicted.first_start, measured.first_start);
-    part->last_start_error = difference(predicted.last_start, measured.last_start);
+    part->makespan_measured = wt_to_cycles(measured->last_end - measured->first_start);
+    part->makespan_predicted = wt_to_cycles(predicted->last_end - predicted->first_start);
+    part->first_start_error = difference(predicted->first_start, measured->first_start);
+    part->last_start_error = difference(predicted->last_start, measured->last_start);
     part->makespan_error = relative(part->makespan_predicted, part->makespan_measured);
     part->occupancy_blocks = launch->blocks_per_sm;
     part->unseen_cycles = launch->unseen_cycles;
@@ -302,11 +284,13 @@ static bool is_asked(const struct batch *batch, const struct wt_why *why)
     if (!why->question.moment)
         return why->question.launch >= batch->launches[0].index &&
                why->question.launch <= batch->launches[batch->count - 1].index;
+    struct wt_launch_extent *extents = wt_timeline_extents(batch->replay->measured);
     wt_time end = 0;
     for (size_t i = 0; i < batch->count; i++) {
-        wt_time its = extent_of(batch->replay->measured, batch->launches[i].index).last_end;
+        wt_time its = extents[batch->launches[i].index].last_end;
         end = its > end ? its : end;
     }
+    free(extents);
     double at = why->question.cycles + why->shown_from;
     return at >= wt_to_cycles(batch->begin) && at <= wt_to_cycles(end);
 }
@@ -478,6 +462,17 @@ static enum wt_code prepare_all(struct batch *all, const struct wt_gpu *gpu, con
     return WT_OK;
 }
 
+static void assess_all(const struct batch *all)
+{
+    struct wt_launch_extent *measured = wt_timeline_extents(all->replay->measured);
+    struct wt_launch_extent *predicted = wt_timeline_extents(all->replay->predicted);
+    for (size_t i = 0; i < all->count; i++)
+        if (all->launches[i].blocks > 0 && all->launches[i].trace->tasks == 0)
+            assess(&all->launches[i], all->replay, &measured[i], &predicted[i]);
+    free(measured);
+    free(predicted);
+}
+
 static enum wt_code replay_launches(struct wt_replay *replay, const struct wt_gpu *gpu, const struct wt_policy *policy,
                                     const struct wt_replay_setup *setup, double *start_errors, struct wt_error *err)
 {
@@ -486,11 +481,10 @@ static enum wt_code replay_launches(struct wt_replay *replay, const struct wt_gp
     enum wt_code code = prepare_all(&all, gpu, setup, start_errors, err);
     if (code == WT_OK)
         code = (replay->together ? replay_together : replay_apart)(&all, gpu, policy, setup, err);
-    for (size_t i = 0; i < all.count; i++) {
-        if (code == WT_OK && all.launches[i].blocks > 0 && all.launches[i].trace->tasks == 0)
-            assess(&all.launches[i], replay);
+    if (code == WT_OK)
+        assess_all(&all);
+    for (size_t i = 0; i < all.count; i++)
         free(all.launches[i].measured);
-    }
     free(all.launches);
     return code;
 }

@@ -5,22 +5,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "core/mem.h"
+#include "measure.h"
 #include "observe/metrics.h"
 #include "study/launches.h"
 
 enum { REPEATS = 5 };
 
 static const double target_rate = 5e6, target_ratio = 0.4, target_mb = 64;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- The list scheduler ---- */
 
@@ -114,20 +107,6 @@ static double median(double *values, size_t count)
 {
     qsort(values, count, sizeof *values, ascending);
     return values[count / 2];
-}
-
-/* The most memory the process has held, in MB (/proc/self/status, VmHWM). */
-static double peak_mb(void)
-{
-    FILE *stream = fopen("/proc/self/status", "r");
-    char line[256];
-    double kb = 0;
-    while (stream && fgets(line, sizeof line, stream))
-        if (sscanf(line, "VmHWM: %lf", &kb) == 1)
-            break;
-    if (stream)
-        fclose(stream);
-    return kb / 1024;
 }
 
 static const char *verdict(bool met)

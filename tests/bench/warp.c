@@ -3,34 +3,13 @@
  * reached; the exit code is 0 unless something fails to run. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
+#include "measure.h"
 #include "sm/shape.h"
 #include "warp/text.h"
 #include "warp/warp.h"
 
 static const double target_rate = 10e6, target_mb = 200;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* The most memory the process has held, in MB (/proc/self/status, VmHWM). */
-static double peak_mb(void)
-{
-    FILE *stream = fopen("/proc/self/status", "r");
-    char line[256];
-    double kb = 0;
-    while (stream && fgets(line, sizeof line, stream))
-        if (sscanf(line, "VmHWM: %lf", &kb) == 1)
-            break;
-    if (stream)
-        fclose(stream);
-    return kb / 1024;
-}
 
 static enum wt_code simulate(const struct wt_gpu *gpu, const struct wt_program *program, struct wt_warp_result *result,
                              struct wt_error *err)
