@@ -150,18 +150,18 @@ START_TEST(the_missing_block_and_what_keeps_it_out_are_named)
 {
     check_stop("four-sms", "{ name = \"b\"; grid = 6; " ONE_PER_SM CONSTANT("9.0") "waiting = { pattern = \"all\"; }; }",
                WT_DEADLOCK, "w.cfg:1: deadlock: kernel 'b': 4 blocks wait at a barrier of the grid for block 4, which cannot "
-               "start: it needs 121088 bytes of shared memory, and the running blocks leave 14080 in all on 4 of 4 SMs; launch "
+               "start on 4 of 4 SMs: 121088 bytes of shared memory wanted, 14080 free; launch "
                "at most 4 blocks, or wait only for blocks of lower number");
     check_stop("four-sms", "{ name = \"b\"; grid = 6; " ONE_PER_SM CONSTANT("9.0")
                "waiting = { pattern = \"next\"; chained = true; }; }",
                WT_DEADLOCK, "w.cfg:1: deadlock: kernel 'b': 4 blocks wait, block 0 for block 1, which waits in turn, in the end "
-               "for block 4, which cannot start: it needs 121088 bytes of shared memory, and the running blocks leave 14080 in "
-               "all on 4 of 4 SMs; launch at most 4 blocks, or wait only for blocks of lower number");
+               "for block 4, which cannot start on 4 of 4 SMs: 121088 bytes of shared memory wanted, 14080 free; "
+               "launch at most 4 blocks, or wait only for blocks of lower number");
     check_stop("four-sms", "{ name = \"b\"; grid = 6; " ONE_PER_SM CONSTANT("9.0")
                "waiting = { pattern = \"blocks\"; blocks = [5]; }; }",
                WT_DEADLOCK, "w.cfg:1: deadlock: kernel 'b': 4 blocks wait, block 0 for block 5, which stands in the queue behind "
-               "block 4 and cannot start: it needs 121088 bytes of shared memory, and the running blocks leave 14080 in all on "
-               "4 of 4 SMs; launch at most 4 blocks, or wait only for blocks of lower number");
+               "block 4 and cannot start on 4 of 4 SMs: 121088 bytes of shared memory wanted, 14080 free; "
+               "launch at most 4 blocks, or wait only for blocks of lower number");
 }
 END_TEST
 

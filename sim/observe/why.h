@@ -61,11 +61,24 @@ struct wt_watch wt_why_watch(struct wt_why *why);
 /* When the simulation is over: fixes the times. */
 void wt_why_finish(struct wt_why *why);
 
-/* The answer in words, a line per step, and as members of an object. `about` names the launches. */
+/* A line of the answer in words. */
+struct wt_why_line {
+    enum { WT_WHY_HEADING, WT_WHY_STEP, WT_WHY_DETAIL } kind; /* a detail belongs to the step before it */
+    double at;        /* of a step: cycles, shown_from included */
+    const char *text; /* valid during the call */
+};
+
+/* Gives the answer line by line; `about` names the launches. */
+void wt_why_tell(const struct wt_why *why, const struct wt_timeline *about,
+                 void (*line)(void *context, const struct wt_why_line *line), void *context);
+
+/* The same lines as text, and the answer as members of an object. */
 void wt_why_print(FILE *stream, const struct wt_why *why, const struct wt_timeline *about);
 void wt_why_json(struct wt_json *json, const char *key, const struct wt_why *why, const struct wt_timeline *about);
 
-/* What the SM lacks, in words; `size` as for snprintf. */
+/* What the SM lacks, in the words used wherever a block is refused; `size` as for snprintf. */
 void wt_why_describe(const struct wt_refusal *refusal, char *text, size_t size);
+/* The same for many SMs: "3 SMs: 8 warp slots wanted, 4 free (on the first of them)". */
+void wt_why_describe_kind(const struct wt_refusal_kind *kind, char *text, size_t size);
 
 #endif

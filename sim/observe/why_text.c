@@ -1,6 +1,7 @@
 /* The answers of observe/why.h, in words and as JSON. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 
 #include "observe/why.h"
 
@@ -36,124 +37,164 @@ void wt_why_describe(const struct wt_refusal *refusal, char *text, size_t size)
     }
 }
 
-static void step(FILE *stream, const struct wt_why *why, double at)
+void wt_why_describe_kind(const struct wt_refusal_kind *kind, char *text, size_t size)
 {
-    fprintf(stream, "%12.0f  ", at + why->shown_from);
+    char lacking[200];
+    wt_why_describe(&kind->example, lacking, sizeof lacking);
+    snprintf(text, size, "%d SM%s: %s%s", kind->sms, kind->sms == 1 ? "" : "s", lacking,
+             kind->sms == 1 ? "" : " (on the first of them)");
 }
 
-static void name_launch(FILE *stream, const struct wt_why *why, uint32_t launch, const struct wt_timeline *about)
+/* ---- Line by line ---- */
+
+struct telling {
+    const struct wt_why *why;
+    const struct wt_timeline *about;
+    void (*line)(void *context, const struct wt_why_line *line);
+    void *context;
+};
+
+static void say(const struct telling *t, int kind, double at, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void say(const struct telling *t, int kind, double at, const char *format, ...)
 {
-    const struct wt_timeline_launch *of = &about->launches[launch + why->first_launch];
-    fprintf(stream, "launch %ld (%s)", of->number, of->name);
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    struct wt_why_line line = {.kind = kind, .at = at + t->why->shown_from, .text = text};
+    t->line(t->context, &line);
 }
 
-static void print_reasons(FILE *stream, const struct wt_why *why)
+static const struct wt_timeline_launch *launch_of(const struct telling *t, uint32_t launch)
 {
-    char text[200];
-    for (int i = 0; i < why->reason_count; i++) {
-        wt_why_describe(&why->reasons[i].example, text, sizeof text);
-        fprintf(stream, "%14s%d SM%s: %s%s\n", "", why->reasons[i].sms, why->reasons[i].sms == 1 ? "" : "s", text,
-                why->reasons[i].sms == 1 ? "" : " (on the first of them)");
+    return &t->about->launches[launch + t->why->first_launch];
+}
+
+static void tell_reasons(const struct telling *t)
+{
+    char text[256];
+    for (int i = 0; i < t->why->reason_count; i++) {
+        wt_why_describe_kind(&t->why->reasons[i], text, sizeof text);
+        say(t, WT_WHY_DETAIL, NAN, "%s", text);
     }
 }
 
-static void print_wait(FILE *stream, const struct wt_why *why)
+static void tell_wait(const struct telling *t)
 {
+    const struct wt_why *why = t->why;
     if (isnan(why->waited_from))
         return;
-    step(stream, why, why->waited_from);
     if (why->cluster > 1)
-        fprintf(stream, "no group of SMs had room for a cluster of %d blocks; %d SMs had room for one\n", why->cluster,
-                why->sms_with_room);
+        say(t, WT_WHY_STEP, why->waited_from, "no group of SMs had room for a cluster of %d blocks; %d SMs had room for one",
+            why->cluster, why->sms_with_room);
     else
-        fputs("no SM had room for it\n", stream);
-    print_reasons(stream, why);
+        say(t, WT_WHY_STEP, why->waited_from, "no SM had room for it");
+    tell_reasons(t);
 }
 
-static void print_arrival(FILE *stream, const struct wt_why *why, const struct wt_timeline *about)
+static void tell_arrival(const struct telling *t)
 {
-    step(stream, why, why->arrived);
-    fputs("its kernel reached the grid scheduler", stream);
-    bool waited = why->behind >= 0 && why->headed > why->arrived;
-    if (waited) {
-        fputs(", behind ", stream);
-        name_launch(stream, why, (uint32_t)why->behind, about);
-    }
-    putc('\n', stream);
-    if (!waited)
+    const struct wt_why *why = t->why;
+    if (why->behind < 0 || why->headed <= why->arrived) {
+        say(t, WT_WHY_STEP, why->arrived, "its kernel reached the grid scheduler");
         return;
-    step(stream, why, why->headed);
-    fputs("its kernel's turn\n", stream);
+    }
+    const struct wt_timeline_launch *behind = launch_of(t, (uint32_t)why->behind);
+    say(t, WT_WHY_STEP, why->arrived, "its kernel reached the grid scheduler, behind launch %ld (%.200s)", behind->number,
+        behind->name);
+    say(t, WT_WHY_STEP, why->headed, "its kernel's turn");
 }
 
-static void print_release(FILE *stream, const struct wt_why *why, const struct wt_timeline *about)
+static void tell_release(const struct telling *t)
 {
+    const struct wt_why *why = t->why;
     if (!why->freed)
         return;
-    step(stream, why, why->ended);
-    fprintf(stream, "block %" PRIu64 " of ", why->freed_block);
-    name_launch(stream, why, why->freed_launch, about);
-    fprintf(stream, " ended on SM %d\n", why->sm);
-    step(stream, why, why->known);
-    fputs("the distributor knew", stream);
+    const struct wt_timeline_launch *launch = launch_of(t, why->freed_launch);
+    say(t, WT_WHY_STEP, why->ended, "block %" PRIu64 " of launch %ld (%.200s) ended on SM %d", why->freed_block, launch->number,
+        launch->name, why->sm);
     if (why->known > why->ready)
-        fprintf(stream, "; the report had waited %.0f cycles in the GPC's port", why->known - why->ready);
-    putc('\n', stream);
+        say(t, WT_WHY_STEP, why->known, "the distributor knew; the report had waited %.0f cycles in the GPC's port",
+            why->known - why->ready);
+    else
+        say(t, WT_WHY_STEP, why->known, "the distributor knew");
 }
 
-static void print_handout(FILE *stream, const struct wt_why *why)
+static void tell_handout(const struct telling *t)
 {
-    step(stream, why, why->visited);
-    fprintf(stream, "handed out to SM %d\n", why->sm);
-    step(stream, why, why->start);
-    fprintf(stream, "started in slot %d", why->slot);
+    const struct wt_why *why = t->why;
+    say(t, WT_WHY_STEP, why->visited, "handed out to SM %d", why->sm);
     if (why->start > why->earliest)
-        fprintf(stream, "; the TPC's launcher had been busy for %.0f cycles", why->start - why->earliest);
-    putc('\n', stream);
+        say(t, WT_WHY_STEP, why->start, "started in slot %d; the TPC's launcher had been busy for %.0f cycles", why->slot,
+            why->start - why->earliest);
+    else
+        say(t, WT_WHY_STEP, why->start, "started in slot %d", why->slot);
 }
 
-static void print_block(FILE *stream, const struct wt_why *why, const struct wt_timeline *about)
+static void tell_block(const struct telling *t)
 {
-    fprintf(stream, "why block %" PRIu64 " of ", why->block);
-    name_launch(stream, why, why->launch, about);
+    const struct wt_why *why = t->why;
+    const struct wt_timeline_launch *launch = launch_of(t, why->launch);
     if (!why->found) {
-        fputs(" did not start: it was never handed out\n", stream);
-        print_wait(stream, why);
+        say(t, WT_WHY_HEADING, NAN, "why block %" PRIu64 " of launch %ld (%.200s) did not start: it was never handed out",
+            why->block, launch->number, launch->name);
+        tell_wait(t);
         return;
     }
-    fprintf(stream, " did not start before cycle %.0f:\n", why->start + why->shown_from);
-    print_arrival(stream, why, about);
-    if (!isnan(why->previous)) {
-        step(stream, why, why->previous);
-        fprintf(stream, "block %" PRIu64 ", which goes before it, was handed out\n", why->block - 1);
-    }
-    print_wait(stream, why);
-    print_release(stream, why, about);
-    print_handout(stream, why);
+    say(t, WT_WHY_HEADING, NAN, "why block %" PRIu64 " of launch %ld (%.200s) did not start before cycle %.0f:", why->block,
+        launch->number, launch->name, why->start + why->shown_from);
+    tell_arrival(t);
+    if (!isnan(why->previous))
+        say(t, WT_WHY_STEP, why->previous, "block %" PRIu64 ", which goes before it, was handed out", why->block - 1);
+    tell_wait(t);
+    tell_release(t);
+    tell_handout(t);
 }
 
-static void print_moment(FILE *stream, const struct wt_why *why, const struct wt_timeline *about)
+static void tell_moment(const struct telling *t)
 {
-    fprintf(stream, "what the distributor did at cycle %.0f: ", why->question.cycles + why->shown_from);
-    if (!why->found) {
-        fputs("no block waited", stream);
-        if (!isnan(why->next_arrival))
-            fprintf(stream, "; the next kernel arrives at cycle %.0f", why->next_arrival + why->shown_from);
-        putc('\n', stream);
+    const struct wt_why *why = t->why;
+    double moment = why->question.cycles + why->shown_from;
+    if (!why->found && isnan(why->next_arrival)) {
+        say(t, WT_WHY_HEADING, NAN, "what the distributor did at cycle %.0f: no block waited", moment);
         return;
     }
-    fprintf(stream, "block %" PRIu64 " of ", why->block);
-    name_launch(stream, why, why->launch, about);
-    fputs(" waited\n", stream);
-    print_wait(stream, why);
+    if (!why->found) {
+        say(t, WT_WHY_HEADING, NAN, "what the distributor did at cycle %.0f: no block waited; the next kernel arrives at cycle %.0f",
+            moment, why->next_arrival + why->shown_from);
+        return;
+    }
+    const struct wt_timeline_launch *launch = launch_of(t, why->launch);
+    say(t, WT_WHY_HEADING, NAN, "what the distributor did at cycle %.0f: block %" PRIu64 " of launch %ld (%.200s) waited", moment,
+        why->block, launch->number, launch->name);
+    tell_wait(t);
     if (why->launches_behind > 0)
-        fprintf(stream, "%14s%d %s waited behind it\n", "", why->launches_behind,
-                why->launches_behind == 1 ? "kernel" : "kernels");
+        say(t, WT_WHY_DETAIL, NAN, "%d %s waited behind it", why->launches_behind,
+            why->launches_behind == 1 ? "kernel" : "kernels");
+}
+
+void wt_why_tell(const struct wt_why *why, const struct wt_timeline *about,
+                 void (*line)(void *context, const struct wt_why_line *line), void *context)
+{
+    struct telling telling = {why, about, line, context};
+    (why->question.moment ? tell_moment : tell_block)(&telling);
+}
+
+static void print_line(void *context, const struct wt_why_line *line)
+{
+    FILE *stream = context;
+    if (line->kind == WT_WHY_HEADING)
+        fprintf(stream, "%s\n", line->text);
+    else if (line->kind == WT_WHY_STEP)
+        fprintf(stream, "%12.0f  %s\n", line->at, line->text);
+    else
+        fprintf(stream, "%14s%s\n", "", line->text);
 }
 
 void wt_why_print(FILE *stream, const struct wt_why *why, const struct wt_timeline *about)
 {
-    (why->question.moment ? print_moment : print_block)(stream, why, about);
+    wt_why_tell(why, about, print_line, stream);
 }
 
 /* ---- JSON ---- */

@@ -8,6 +8,7 @@
 #include "cost/by_kernel.h"
 #include "cost/tasks.h"
 #include "dispatch/host.h"
+#include "observe/why.h"
 #include "sm/occupancy.h"
 #include "study/host_calls.h"
 
@@ -471,21 +472,6 @@ static char *waiting_text(const struct launch_model *model, const struct wt_stan
     return wt_format("%" PRIu64 " blocks wait, block %" PRIu64 " for block %" PRIu64, s->waiting, s->block, s->awaited);
 }
 
-static const char *const shortages[] = {
-    [WT_SHORT_TOTAL] = "in all",
-    [WT_SHORT_FRAGMENTED] = "in one piece",
-    [WT_SHORT_SUBCORE] = "in the sub-core whose turn it is",
-    [WT_SHORT_CARVEOUT] = "in the shared-memory configuration that it has",
-};
-
-static char *shortage_text(const struct wt_stall *stall, const struct wt_gpu *gpu)
-{
-    const struct wt_refusal *why = &stall->why;
-    const char *name = why->resource == WT_RES_SHARED_MEMORY ? "bytes of shared memory" : wt_resource_name(why->resource);
-    return wt_format("it needs %d %s, and the running blocks leave %d %s on %d of %d SMs", why->wanted, name, why->available,
-                     shortages[why->shortage], stall->sms, gpu->topology.sm_count);
-}
-
 /* What became of the block that the chain of waiting ends at. */
 static char *missing_text(const struct wt_launches *launches, const struct wt_stall *stall, const struct wt_standstill *s)
 {
@@ -496,12 +482,13 @@ static char *missing_text(const struct wt_launches *launches, const struct wt_st
                                            : wt_format("which waits in turn, in the end for block %" PRIu64 ", which", s->missing);
     char *queue = s->missing > stall->next_block ? wt_format(" stands in the queue behind block %" PRIu64 " and", stall->next_block)
                                                  : wt_strdup("");
-    char *shortage = shortage_text(stall, launches->models->gpu);
-    char *text = wt_format("%s%s cannot start: %s; launch at most %" PRIu64 " blocks, or wait only for blocks of lower number",
-                           chain, queue, shortage, stall->running);
+    char lacking[200];
+    wt_why_describe(&stall->why, lacking, sizeof lacking);
+    char *text = wt_format("%s%s cannot start on %d of %d SMs: %s; launch at most %" PRIu64 " blocks, or wait only for blocks of "
+                           "lower number", chain, queue, stall->sms, launches->models->gpu->topology.sm_count, lacking,
+                           stall->running);
     free(chain);
     free(queue);
-    free(shortage);
     return text;
 }
 
