@@ -6,6 +6,7 @@ static Suite *(*const suites[])(void) = {
     core_suite,
     cost_suite,
     fluid_suite,
+    sharing_suite,
     whatif_suite,
     workload_suite,
     host_suite,

@@ -48,6 +48,8 @@ static enum wt_code simulate(const struct wt_launches *launches, const struct wt
                                        .stall = &stall,
                                        .observers = observers,
                                        .observer_count = 2};
+    if (gpu->clock_mhz > 0)
+        return wt_launches_simulate(launches, &simulation, launches->about, &result->error);
     enum wt_code code = wt_simulate(&simulation, &result->error);
     return code == WT_DEADLOCK ? wt_launches_explain(launches, &stall, &result->error) : code;
 }

@@ -14,7 +14,8 @@ struct ran {
     size_t task_count;
 };
 
-/* `kernels`: what stands between "kernels = (" and ");". */
+/* `kernels`: what stands between "kernels = (" and ");". On a GPU without a clock there is no host, and kernels of several
+ * streams run one after another. */
 struct ran ran(const char *gpu, const char *kernels);
 /* The same, and it must have gone well. */
 struct ran ran_well(const char *gpu, const char *kernels);

@@ -15,7 +15,7 @@ struct wt_by_kernel *wt_by_kernel_new(const struct wt_gpu *gpu, const struct wt_
 /* NULL is allowed. Models that were set are the caller's. */
 void wt_by_kernel_free(struct wt_by_kernel *all);
 
-/* Blocks of `kernel` go to `model`, which must outlive the run and serves no other kernel. */
+/* Blocks of `kernel` go to `model`, which must outlive the run; it may serve several, but no kernels of another run. */
 void wt_by_kernel_set(struct wt_by_kernel *all, size_t kernel, const struct wt_sharing *model);
 
 /* For wt_simulation.sharing; valid as long as `all`. */

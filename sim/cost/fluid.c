@@ -13,7 +13,7 @@ enum { MOST_PARTS = 2 * WT_MAX_SLOTS }; /* on an SM: each has a warp */
 /* A part that is being served. */
 struct served {
     double finish; /* on its SM's clock */
-    uint16_t kernel;
+    uint32_t kernel;
     uint8_t slot, warps;
 };
 
@@ -32,7 +32,7 @@ struct sm {
 
 struct block {
     uint64_t number;
-    uint16_t kernel;
+    uint32_t kernel;
     uint8_t parts; /* not yet through */
 };
 
@@ -212,8 +212,8 @@ static bool ends_block(const struct wt_fluid *f)
 static void begin(void *context, uint32_t id, uint32_t kernel, uint64_t number, wt_time start)
 {
     struct wt_fluid *f = context;
-    assert(kernel < f->kernel_count && kernel <= UINT16_MAX);
-    f->blocks[id] = (struct block){.number = number, .kernel = (uint16_t)kernel};
+    assert(kernel < f->kernel_count);
+    f->blocks[id] = (struct block){.number = number, .kernel = kernel};
     wt_endqueue_push(&f->starting, (struct wt_running){start + wt_from_cycles(f->kernels[kernel].start_cycles), id});
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/mem.h"
 #include "cost/by_kernel.h"
+#include "cost/fluid.h"
 #include "cost/tasks.h"
 #include "dispatch/host.h"
 #include "observe/why.h"
@@ -29,6 +30,8 @@ struct launch_model {
     struct wt_rework *rework;
     struct wt_tasks *tasks;
     struct wt_waiting *waiting;
+    struct wt_cost cost;       /* of a block that shares, alone */
+    int warps;                 /* of such a block */
     struct wt_sharing sharing; /* of tasks or waiting */
 };
 
@@ -38,7 +41,9 @@ struct wt_launch_models {
     struct launch_model *list;      /* by launch */
     struct wt_by_kernel *by_kernel; /* NULL: every launch has only a cost */
     struct wt_warp_kernel *programs; /* by launch */
-    struct wt_sharing sharing;
+    struct wt_fluid_kernel *sharers; /* by launch; those that do share have `parts` */
+    struct wt_fluid *fluid;          /* NULL: none does */
+    struct wt_sharing fluid_sharing, sharing;
 };
 
 static size_t count_launches(const struct wt_workload *workload)
@@ -214,6 +219,28 @@ static void take_program(const struct filling *f, const struct wt_workload_kerne
                                                                    .context = model};
 }
 
+/* All of a block's warps have as much to do as its duration says. */
+static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT_FLUID_PARTS])
+{
+    const struct launch_model *model = context;
+    parts[0] = (struct wt_fluid_part){.warps = model->warps, .work = wt_to_cycles(model->cost.duration(model->cost.context, block))};
+    return 1;
+}
+
+static enum wt_code make_sharer(const struct filling *f, struct launch_model *model, size_t index, const struct wt_shape *shape,
+                                const struct wt_cost *cost)
+{
+    struct wt_fluid_kernel *sharer = &f->launches->models->sharers[index];
+    struct wt_error inner = {0};
+    if (wt_demand_on(&model->kernel->demand, f->gpu, sharer, &inner) != WT_OK)
+        return wt_fail_at(f->err, f->workload->path, model->kernel->demand.line, "kernel '%s': %s", model->kernel->name, inner.text);
+    model->cost = *cost;
+    model->warps = shape->warps;
+    sharer->parts = parts_of;
+    sharer->context = model;
+    return WT_OK;
+}
+
 static enum wt_code add_launch(const struct filling *f, size_t which, int stream, int priority)
 {
     const struct wt_workload_kernel *kernel = &f->workload->kernels[which];
@@ -238,6 +265,8 @@ static enum wt_code add_launch(const struct filling *f, size_t which, int stream
         make_tasks(f, model, &cost, units, grid_blocks);
     else if (kernel->behaviour.waits.line > 0)
         make_waiting(f, model, &cost, grid_blocks);
+    else if (kernel->model == WT_MODEL_FLUID)
+        WT_TRY(make_sharer(f, model, index, shape, &cost));
     f->launches->kernels[index] = (struct wt_kernel){
         .name = kernel->name, .grid_blocks = grid_blocks, .shape = *shape, .cost = cost, .cooperative = kernel->cooperative,
         .priority = priority};
@@ -301,16 +330,30 @@ static enum wt_code fill(const struct filling *f)
     return f->workload->host ? add_program(f) : add_in_order(f);
 }
 
+/* NULL: the launch's cost alone. Those that share SMs and memory do so in one model. */
+static const struct wt_sharing *sharing_of(const struct wt_launches *launches, size_t launch)
+{
+    struct wt_launch_models *models = launches->models;
+    if (!models->sharers[launch].parts)
+        return models->list[launch].sharing.begin ? &models->list[launch].sharing : NULL;
+    if (!models->fluid) {
+        models->fluid = wt_fluid_new(models->sharers, launches->count, models->gpu->topology.sm_count);
+        models->fluid_sharing = wt_fluid_sharing(models->fluid);
+    }
+    return &models->fluid_sharing;
+}
+
 /* One model for the engine, where any launch has one. */
 static void join_models(struct wt_launches *launches)
 {
     struct wt_launch_models *models = launches->models;
     for (size_t i = 0; i < launches->count; i++) {
-        if (!models->list[i].sharing.begin)
+        const struct wt_sharing *sharing = sharing_of(launches, i);
+        if (!sharing)
             continue;
         if (!models->by_kernel)
             models->by_kernel = wt_by_kernel_new(models->gpu, launches->kernels, launches->count);
-        wt_by_kernel_set(models->by_kernel, i, &models->list[i].sharing);
+        wt_by_kernel_set(models->by_kernel, i, sharing);
     }
     if (!models->by_kernel)
         return;
@@ -363,6 +406,7 @@ enum wt_code wt_launches_new(const struct wt_workload *workload, const struct wt
     *launches->models = (struct wt_launch_models){.workload = workload, .gpu = gpu};
     launches->models->list = wt_alloc(count, sizeof *launches->models->list);
     launches->models->programs = wt_alloc(count, sizeof *launches->models->programs);
+    launches->models->sharers = wt_alloc(count, sizeof *launches->models->sharers);
     launches->about = describe_gpu(workload, gpu);
     struct fitted *fitted = wt_alloc(workload->kernel_count, sizeof *fitted);
     struct filling filling = {workload, gpu, seed, mean_only, fitted, launches, err};
@@ -431,6 +475,8 @@ void wt_launches_free(struct wt_launches *launches)
     }
     wt_warp_free(launches->warp);
     wt_by_kernel_free(launches->models->by_kernel);
+    wt_fluid_free(launches->models->fluid);
+    free(launches->models->sharers);
     free(launches->models->programs);
     free(launches->models->list);
     free(launches->models);

@@ -17,7 +17,7 @@
 struct wt_launches {
     struct wt_kernel *kernels; /* owned; repeated kernels stand as often as they are launched */
     size_t count;
-    const struct wt_sharing *sharing; /* for the simulation; NULL: no kernel is persistent, waits or has a program */
+    const struct wt_sharing *sharing; /* for the simulation; NULL: no kernel is persistent, waits, shares or has a program */
     struct wt_warp *warp; /* the warp level; owned; NULL: no kernel has a program */
     struct wt_host_program *program; /* that launches them; NULL: one after another; owned */
     struct wt_timeline *about; /* describes GPU and launches, without spans; owned */

@@ -21,7 +21,7 @@ struct file_values {
 struct kernel_values {
     char *name, *program;
     struct wt_ints grid, block, cluster, after;
-    int registers, static_shared, dynamic_shared, carveout_kb, barriers, repeat, stream, priority, programmatic, order, split;
+    int registers, static_shared, dynamic_shared, carveout_kb, barriers, repeat, stream, priority, programmatic, order, split, model;
     bool cooperative;
     double split_overhead;
 };
@@ -31,6 +31,8 @@ struct trace_values {
     char *distribution, *file;
     int launch;
 };
+
+const char *const wt_model_names[] = {[WT_MODEL_FIXED] = "fixed", [WT_MODEL_FLUID] = "fluid", [WT_MODEL_WARP] = "warp", NULL};
 
 #define FIELD(field) offsetof(struct kernel_values, field)
 
@@ -50,7 +52,11 @@ static const struct wt_param kernel_params[] = {
     {"barriers", WT_PARAM_INT, FIELD(barriers), .low = 0, .high = 16, .help = "named barriers a block uses"},
     {"repeat", WT_PARAM_INT, FIELD(repeat), .low = 1, .high = WT_MOST_REPEATS, .fallback = "1",
      .help = "launches of this kernel, one after another"},
-    {"duration", WT_PARAM_GROUP, .help = "how long each block lasts"},
+    {"model", WT_PARAM_CHOICE, FIELD(model), .choices = wt_model_names,
+     .help = "fixed: blocks last as 'duration' says; fluid: longer, the more is asked of what they share, by 'demand'; warp: as their "
+             "'program' takes; default: by which of these keys there is"},
+    {"duration", WT_PARAM_GROUP, .help = "how long each block lasts; fluid: alone on the GPU"},
+    {"demand", WT_PARAM_GROUP, .groups = wt_demand_params, .help = "fluid: what one warp asks for when nothing slows it down"},
     {"program", WT_PARAM_STRING, FIELD(program),
      .help = "instead of duration: the instructions of its warps, a file found from the workload's folder"},
     {"work", WT_PARAM_GROUP, .help = "with program: each block's `work`, given like a duration (its cycles are the work)"},
@@ -308,10 +314,31 @@ static enum wt_code refuse_unsupported(const struct reading *r)
         cluster *= v->cluster.values[i];
     if (cluster != 1)
         return fail_at_key(r, "cluster", "clusters are not simulated yet; remove it");
-    static const char *const not_with_program[] = {"persistent", "waiting", "order", "split"};
+    static const char *const not_with_program[] = {"persistent", "waiting", "order", "split", "demand"};
     for (size_t i = 0; v->program && i < sizeof not_with_program / sizeof *not_with_program; i++)
         if (is_given(r, not_with_program[i]))
             return fail_at_key(r, not_with_program[i], "not simulated for programs with warps; remove it");
+    for (size_t i = 0; r->kernel->model == WT_MODEL_FLUID && i < 2; i++)
+        if (is_given(r, not_with_program[i]))
+            return fail_at_key(r, not_with_program[i], "not simulated with the model \"fluid\"; remove it, or give model = \"fixed\"");
+    return WT_OK;
+}
+
+/* What a kernel gives says which model it is for. */
+static enum wt_code take_model(struct reading *r)
+{
+    static const char *const needs[] = {[WT_MODEL_FIXED] = "duration", [WT_MODEL_FLUID] = "demand", [WT_MODEL_WARP] = "program"};
+    bool demand = is_given(r, "demand"), program = r->values.program != NULL;
+    enum wt_model model = program ? WT_MODEL_WARP : demand ? WT_MODEL_FLUID : WT_MODEL_FIXED;
+    r->kernel->model = model;
+    if (!is_given(r, "model") || (int)model == r->values.model)
+        return WT_OK;
+    r->kernel->model = (enum wt_model)r->values.model;
+    if (program)
+        return fail_at_key(r, "model", "a kernel with a program has the model \"warp\"; remove one of them");
+    if (!is_given(r, needs[r->kernel->model]))
+        return wt_record_fail(&r->record, "model", wt_config_path(r->config), r->err, "the model \"%s\" needs '%s'; give it",
+                              wt_model_names[r->kernel->model], needs[r->kernel->model]);
     return WT_OK;
 }
 
@@ -404,7 +431,9 @@ static enum wt_code read_recorded(struct reading *r, size_t index)
     WT_TRY(wt_record_read(&r->record, r->config, r->group, r->err));
     WT_TRY(wt_record_check(&r->record, wt_config_path(r->config), wt_config_line(r->group), r->err));
     WT_TRY(wt_behaviour_read(r->config, r->group, &r->kernel->behaviour, r->err));
+    WT_TRY(wt_demand_read(r->config, r->group, &r->kernel->demand, r->err));
     WT_TRY(check_given(r));
+    WT_TRY(take_model(r));
     WT_TRY(refuse_unsupported(r));
     for (int i = 0; i < r->values.after.count; i++)
         if ((size_t)r->values.after.values[i] >= index)

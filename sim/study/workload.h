@@ -14,12 +14,19 @@
 #include "dispatch/program.h"
 #include "sm/shape.h"
 #include "study/behaviour.h"
+#include "study/demand.h"
 #include "warp/program.h"
 
 enum { WT_MOST_REPEATS = 10000, WT_MOST_LAUNCHES = 100000 };
 
+enum wt_model { WT_MODEL_FIXED, WT_MODEL_FLUID, WT_MODEL_WARP };
+/* "fixed", "fluid", "warp"; NULL ends the list. */
+extern const char *const wt_model_names[];
+
 struct wt_workload_kernel {
     char *name;          /* owned */
+    enum wt_model model; /* where its blocks' durations come from; WARP where there is a program, and only there */
+    struct wt_demand demand; /* FLUID */
     int grid[3], block[3];
     uint64_t grid_blocks; /* product of `grid`; 0: as many as fit at once (persistent kernels only) */
     struct wt_launch_needs needs;
@@ -35,7 +42,7 @@ struct wt_workload_kernel {
     int after_count;
     struct wt_program *program; /* its warps' instructions give the durations; owned; NULL: the distribution gives them */
     const struct wt_distribution *distribution; /* of durations, or of a program's `work`; NULL: that is the program's own */
-    void *duration; /* the distribution's values; owned */
+    void *duration; /* the distribution's values; owned. FLUID: of durations alone on the GPU */
     long line;          /* where the file describes it, for messages */
     long duration_line, cooperative_line, rework_line;
 };

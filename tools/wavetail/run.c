@@ -205,6 +205,12 @@ static void print_duration(struct wt_json *json, const struct wt_workload_kernel
 /* Only what differs from a plain kernel. */
 static void print_behaviour(struct wt_json *json, const struct wt_workload_kernel *kernel)
 {
+    if (kernel->model == WT_MODEL_FLUID) {
+        wt_json_string(json, "model", wt_model_names[kernel->model]);
+        wt_json_object(json, "demand");
+        wt_params_json(wt_demand_params, &kernel->demand, json);
+        wt_json_close(json);
+    }
     if (kernel->cooperative)
         wt_json_bool(json, "cooperative", true);
     if (kernel->order != WT_ORDER_ASIS)
