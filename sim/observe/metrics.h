@@ -76,8 +76,9 @@ void wt_metrics_free(struct wt_metrics *metrics);
 
 wt_time wt_metrics_makespan(const struct wt_metrics_part *part);
 
-/* A summary of some ten lines for people; with several launches also some lines for each of the
- * first ten. */
+/* A summary of some ten lines for people; two or three launches follow in as much detail, more of them as a table of the
+ * first twenty (cycles since the run's first start). A grid of one wave or less has no tail to speak of, whatever
+ * struct wt_tail holds: its queue is empty from the beginning. */
 void wt_metrics_print(FILE *stream, const struct wt_metrics *metrics);
 
 /* One object under `key`: the whole run's members (cycles, and µs where the clock is known), `launches` and

@@ -6,7 +6,7 @@
 #include "observe/metrics.h"
 #include "observe/words.h"
 
-enum { LABEL = 12, DIGITS = 10, CURVE_POINTS = 256, PRINTED_LAUNCHES = 10 };
+enum { LABEL = 12, DIGITS = 10, CURVE_POINTS = 256, DETAILED_LAUNCHES = 3, LISTED_LAUNCHES = 20 };
 
 static void label(FILE *stream, const char *indent, const char *text)
 {
@@ -69,18 +69,32 @@ static void print_busy(FILE *stream, const char *indent, const struct wt_busy *b
             100 * busy->median, 100 * busy->most);
 }
 
-static void print_tail(FILE *stream, const char *indent, const struct wt_metrics_part *part, double clock_mhz)
+/* All blocks of the launch are handed out at once: nothing waits in the queue, no tail follows. */
+static bool is_one_wave(const struct wt_metrics_part *part, const struct wt_timeline_launch *launch)
+{
+    return launch && part->waves <= 1 && part->blocks <= launch->grid_blocks;
+}
+
+/* `launch`: NULL for several together. */
+static void print_tail(FILE *stream, const char *indent, const struct wt_metrics_part *part,
+                       const struct wt_timeline_launch *launch, double clock_mhz)
 {
     const struct wt_tail *tail = &part->tail;
     label(stream, indent, "tail");
-    time_text(stream, wt_to_cycles(tail->length), clock_mhz);
-    fprintf(stream, ", %.1f %% of the makespan; in it %.1f %% of SM time", 100 * tail->fraction, 100 * tail->sm_idle);
+    if (is_one_wave(part, launch)) {
+        fputs("none, the grid is one wave; ", stream);
+    } else {
+        time_text(stream, wt_to_cycles(tail->length), clock_mhz);
+        fprintf(stream, ", %.1f %% of the makespan; in it ", 100 * tail->fraction);
+    }
+    fprintf(stream, "%.1f %% of SM time", 100 * tail->sm_idle);
     if (!isnan(tail->slot_idle))
         fprintf(stream, " and %.1f %% of slot time", 100 * tail->slot_idle);
     fputs(" idle\n", stream);
 }
 
-static void print_part(FILE *stream, const char *indent, const struct wt_metrics_part *part, double clock_mhz)
+static void print_part(FILE *stream, const char *indent, const struct wt_metrics_part *part,
+                       const struct wt_timeline_launch *launch, double clock_mhz)
 {
     label(stream, indent, "makespan");
     time_text(stream, wt_to_cycles(wt_metrics_makespan(part)), clock_mhz);
@@ -89,7 +103,7 @@ static void print_part(FILE *stream, const char *indent, const struct wt_metrics
     print_durations(stream, indent, &part->duration);
     print_occupancy(stream, indent, part);
     print_busy(stream, indent, &part->busy);
-    print_tail(stream, indent, part, clock_mhz);
+    print_tail(stream, indent, part, launch, clock_mhz);
 }
 
 static void print_launch_title(FILE *stream, const struct wt_timeline_launch *launch)
@@ -111,22 +125,58 @@ static void print_title(FILE *stream, const struct wt_timeline *about)
     fputs(")\n", stream);
 }
 
+static void print_launches(FILE *stream, const struct wt_metrics *metrics)
+{
+    const struct wt_timeline *about = metrics->about;
+    for (size_t i = 0; i < about->launch_count; i++) {
+        fprintf(stream, "  launch %ld: ", about->launches[i].number);
+        print_launch_title(stream, &about->launches[i]);
+        putc('\n', stream);
+        print_part(stream, "    ", &metrics->launches[i], &about->launches[i], about->clock_mhz);
+    }
+}
+
+static void list_launch(FILE *stream, const struct wt_timeline_launch *launch, const struct wt_metrics_part *part,
+                        wt_time begin)
+{
+    char blocks[WT_WORDS], start[WT_WORDS], makespan[WT_WORDS];
+    fprintf(stream, "  %6ld %10s %7d %12s %12s", launch->number, wt_words_count(blocks, launch->grid_blocks),
+            launch->threads_per_block, wt_words_number(start, wt_to_cycles(part->begin - begin)),
+            wt_words_number(makespan, wt_to_cycles(wt_metrics_makespan(part))));
+    if (isnan(part->waves))
+        fprintf(stream, " %7s", "-");
+    else
+        fprintf(stream, " %7.2f", part->waves);
+    if (isnan(part->occupancy_elapsed))
+        fprintf(stream, " %10s", "-");
+    else
+        fprintf(stream, " %8.1f %%", 100 * part->occupancy_elapsed);
+    fprintf(stream, "  %s\n", launch->name[0] ? launch->name : "kernel");
+}
+
+static void list_launches(FILE *stream, const struct wt_metrics *metrics)
+{
+    const struct wt_timeline *about = metrics->about;
+    size_t listed = about->launch_count < LISTED_LAUNCHES ? about->launch_count : LISTED_LAUNCHES;
+    fprintf(stream, "  %6s %10s %7s %12s %12s %7s %10s  %s\n", "launch", "blocks", "threads", "first start", "makespan",
+            "waves", "occupancy", "kernel");
+    for (size_t i = 0; i < listed; i++)
+        list_launch(stream, &about->launches[i], &metrics->launches[i], metrics->whole.begin);
+    if (listed < about->launch_count)
+        fprintf(stream, "  … and %zu more launches; --json has them all\n", about->launch_count - listed);
+}
+
 void wt_metrics_print(FILE *stream, const struct wt_metrics *metrics)
 {
     const struct wt_timeline *about = metrics->about;
     print_title(stream, about);
-    print_part(stream, "  ", &metrics->whole, about->clock_mhz);
+    print_part(stream, "  ", &metrics->whole, about->launch_count == 1 ? about->launches : NULL, about->clock_mhz);
     if (about->launch_count < 2)
         return;
-    size_t printed = about->launch_count > PRINTED_LAUNCHES ? PRINTED_LAUNCHES : about->launch_count;
-    for (size_t i = 0; i < printed; i++) {
-        fprintf(stream, "  launch %ld: ", about->launches[i].number);
-        print_launch_title(stream, &about->launches[i]);
-        putc('\n', stream);
-        print_part(stream, "    ", &metrics->launches[i], about->clock_mhz);
-    }
-    if (printed < about->launch_count)
-        fprintf(stream, "  … and %zu more launches; --json has them all\n", about->launch_count - printed);
+    if (about->launch_count <= DETAILED_LAUNCHES)
+        print_launches(stream, metrics);
+    else
+        list_launches(stream, metrics);
 }
 
 static void json_time(struct wt_json *json, const char *name, double cycles, double clock_mhz)
