@@ -189,24 +189,32 @@ START_TEST(too_many_launches_are_refused)
 }
 END_TEST
 
-START_TEST(what_is_not_simulated_is_refused_by_name)
+START_TEST(clusters_divide_the_grid)
 {
     static const struct {
-        const char *key, *what;
-    } cases[] = {{"cluster = 2;", "'cluster': clusters are"}, {"cluster = [1, 2, 2];", "'cluster': clusters are"}};
+        const char *keys, *what;
+    } cases[] = {
+        {"cluster = 2;", "'cluster': the grid is no multiple of it; make each dimension one"},
+        {"cluster = [1, 2, 2];", "'cluster': the grid is no multiple of it; make each dimension one"},
+        {"cluster = [5, 5];", "'cluster': a cluster has at most 16 blocks"},
+        {"cluster = [5, 3]; split = 2;", "'split': not simulated for clusters; remove it"},
+    };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text = wt_format("kernels = ({ grid = 1; block = 32; " CONSTANT "\n%s });", cases[i].key);
-        char *start = wt_format("%s/w.cfg:2: %s not simulated yet; remove it", folder, cases[i].what);
-        char *path = put("w.cfg", text);
+        char *text = wt_format("kernels = ({ grid = [15, 15, 1]; block = 32; " CONSTANT "\n%s });", cases[i].keys);
+        char *expected = wt_format("%s/w.cfg:2: %s", folder, cases[i].what), *path = put("w.cfg", text);
         struct wt_workload *workload = NULL;
         struct wt_error err = {0};
         ck_assert_int_eq(wt_workload_read(path, &workload, &err), WT_BAD_INPUT);
-        ck_assert_msg(!strncmp(err.text, start, strlen(start)), "%s", err.text);
+        ck_assert_str_eq(err.text, expected);
         free(text);
-        free(start);
+        free(expected);
         free(path);
     }
-    wt_workload_free(read_text("kernels = ({ grid = 1; block = 32; " CONSTANT " stream = 0; cluster = [1, 1, 1]; });"));
+    struct wt_workload *workload = read_text("kernels = ({ grid = [15, 6]; block = 32; " CONSTANT " cluster = [5, 3]; },"
+                                             "{ grid = 1; block = 32; " CONSTANT " stream = 0; cluster = [1, 1, 1]; });");
+    ck_assert_int_eq(workload->kernels[0].cluster, 15);
+    ck_assert_int_eq(workload->kernels[1].cluster, 1);
+    wt_workload_free(workload);
 }
 END_TEST
 
@@ -373,7 +381,7 @@ Suite *workload_suite(void)
     tcase_add_test(tcase, gpu_file_is_beside_the_workload);
     tcase_add_test(tcase, mistakes_are_named_with_their_line);
     tcase_add_test(tcase, too_many_launches_are_refused);
-    tcase_add_test(tcase, what_is_not_simulated_is_refused_by_name);
+    tcase_add_test(tcase, clusters_divide_the_grid);
     tcase_add_test(tcase, missing_file_is_named);
     tcase_add_test(tcase, trace_gives_durations_and_shape);
     tcase_add_test(tcase, file_overrides_the_traces_shape_and_chooses_the_launch);

@@ -268,8 +268,8 @@ static enum wt_code add_launch(const struct filling *f, size_t which, int stream
     else if (kernel->model == WT_MODEL_FLUID)
         WT_TRY(make_sharer(f, model, index, shape, &cost));
     f->launches->kernels[index] = (struct wt_kernel){
-        .name = kernel->name, .grid_blocks = grid_blocks, .shape = *shape, .cost = cost, .cooperative = kernel->cooperative,
-        .priority = priority};
+        .name = kernel->name, .grid_blocks = grid_blocks, .shape = *shape, .cost = cost, .cluster = kernel->cluster,
+        .cooperative = kernel->cooperative, .priority = priority};
     describe_launch(f->launches->about, kernel, grid_blocks, shape, occupancy);
     f->launches->about->launches[index].stream = stream;
     f->launches->about->launches[index].tasks = persistent ? units : 0;

@@ -15,9 +15,12 @@
 
 static const char default_gpu[] = "h200";
 
+enum { ALIKE = 3 }; /* letters at the begin of names that are taken for the same */
+
 static const struct wt_param caption_params[] = {
     {"at", WT_PARAM_NUMBER, offsetof(struct wt_caption, at), .low = 0, .high = 1, .required = true,
      .help = "when it appears, as a share of the makespan"},
+    {"second", WT_PARAM_BOOL, offsetof(struct wt_caption, second), .help = "of the second workload, and of its makespan"},
     {"text", WT_PARAM_STRING, offsetof(struct wt_caption, text), .required = true, .help = "what happens"},
     {0}};
 
@@ -77,17 +80,74 @@ enum wt_code wt_lesson_list(char ***names, size_t *count, struct wt_error *err)
     return WT_OK;
 }
 
+/* Adds " 'NAME'" to the list. */
+static void add_name(char **list, const char *name)
+{
+    char *longer = wt_format("%s%s'%s'", *list ? *list : "", *list ? " or " : "", name);
+    free(*list);
+    *list = longer;
+}
+
+static bool title_holds(const struct wt_lesson *lesson, const char *name, const char *word)
+{
+    (void)name;
+    return strcasestr(lesson->title, word) != NULL;
+}
+
+static bool text_holds(const struct wt_lesson *lesson, const char *name, const char *word)
+{
+    (void)name;
+    return strcasestr(lesson->scenario, word) || strcasestr(lesson->question, word);
+}
+
+static bool begins_alike(const struct wt_lesson *lesson, const char *name, const char *word)
+{
+    (void)lesson;
+    return !strncasecmp(name, word, ALIKE);
+}
+
+/* The lessons that a rule accepts; NULL: none; the caller's. */
+static char *accepted(bool (*rule)(const struct wt_lesson *, const char *, const char *), const char *word, char *const *names,
+                      size_t count)
+{
+    char *list = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct wt_lesson *lesson;
+        struct wt_error ignored = {0};
+        if (wt_lesson_read(names[i], &lesson, &ignored) == WT_OK && rule(lesson, names[i], word))
+            add_name(&list, names[i]);
+        wt_lesson_free(lesson);
+    }
+    return list;
+}
+
+/* What was meant, by the first way that finds anything; NULL: nothing is like it; the caller's. */
+static char *meant_by(const char *name, char *const *names, size_t count)
+{
+    size_t length = strlen(name);
+    char *list = NULL, *word = wt_format("%.*s", (int)(length > ALIKE && name[length - 1] == 's' ? length - 1 : length), name);
+    const char *nearest = wt_nearest(name, (const char *const *)names, count);
+    list = accepted(title_holds, word, names, count);
+    if (!list && nearest)
+        add_name(&list, nearest);
+    list = list ? list : accepted(text_holds, word, names, count);
+    list = list || length < ALIKE ? list : accepted(begins_alike, word, names, count);
+    free(word);
+    return list;
+}
+
 static enum wt_code unknown(const char *name, struct wt_error *err)
 {
     char **names;
     size_t count;
     WT_TRY(wt_lesson_list(&names, &count, err));
-    const char *nearest = wt_nearest(name, (const char *const *)names, count);
-    wt_fail(err, WT_BAD_INPUT, "no lesson '%s'%s%s%s; `wavetail lesson` lists them", name, nearest ? "; did you mean '" : "",
-            nearest ? nearest : "", nearest ? "'?" : "");
+    char *meant = meant_by(name, names, count);
+    wt_fail(err, WT_BAD_INPUT, "no lesson '%s'%s%s%s; `wavetail lesson` lists them", name, meant ? "; did you mean " : "",
+            meant ? meant : "", meant ? "?" : "");
     for (size_t i = 0; i < count; i++)
         free(names[i]);
     free(names);
+    free(meant);
     return WT_BAD_INPUT;
 }
 
@@ -103,6 +163,15 @@ static char *beside(const char *path, char *file)
     return whole;
 }
 
+/* NULL: they are in order. */
+static const char *wrong_order(const struct wt_caption *before, const struct wt_caption *caption)
+{
+    if (before->second && !caption->second)
+        return "captions of the second workload stand last; move this one up";
+    return before->second == caption->second && caption->at < before->at
+               ? "captions stand in the order of their times; move this one up" : NULL;
+}
+
 static enum wt_code read_captions(const struct wt_config *config, struct wt_lesson *lesson, struct wt_error *err)
 {
     const struct config_setting_t *root = wt_config_root(config);
@@ -112,9 +181,12 @@ static enum wt_code read_captions(const struct wt_config *config, struct wt_less
         size_t i = lesson->caption_count;
         const struct config_setting_t *group = wt_config_element(root, "captions", i);
         WT_TRY(wt_params_read(caption_params, config, group, &lesson->captions[i], err));
-        if (i > 0 && lesson->captions[i].at < lesson->captions[i - 1].at) {
+        const char *wrong = i > 0 ? wrong_order(&lesson->captions[i - 1], &lesson->captions[i]) : NULL;
+        if (lesson->captions[i].second && !lesson->second)
+            wrong = "there is no second workload; remove 'second'";
+        if (wrong) {
             wt_params_free(caption_params, &lesson->captions[i]);
-            return wt_config_fail(config, group, err, "captions stand in the order of their times; move this one up");
+            return wt_config_fail(config, group, err, "%s", wrong);
         }
     }
     return WT_OK;
@@ -165,6 +237,13 @@ void wt_lesson_free(struct wt_lesson *lesson)
 
 /* ---- Simulating ---- */
 
+static void take_warps(const struct wt_launches *launches, struct wt_lesson_run *out)
+{
+    out->warps = wt_alloc(launches->count, sizeof *out->warps);
+    for (size_t i = 0; i < launches->count; i++)
+        out->warps[i] = wt_warp_result(launches->warp, (uint32_t)i);
+}
+
 static enum wt_code simulate(struct wt_launches *launches, const struct wt_workload *workload, const struct wt_gpu *gpu,
                              struct wt_lesson_run *out, struct wt_error *err)
 {
@@ -180,6 +259,8 @@ static enum wt_code simulate(struct wt_launches *launches, const struct wt_workl
     struct wt_error stuck = {0};
     enum wt_code code = wt_launches_simulate(launches, &simulation, out->timeline, &stuck);
     out->metrics = wt_metrics_stream_finish(metrics);
+    if (launches->warp)
+        take_warps(launches, out);
     if (code != WT_DEADLOCK)
         return code == WT_OK ? WT_OK : wt_fail(err, code, "%s", stuck.text);
     const char *text = strstr(stuck.text, "deadlock: ");
@@ -216,6 +297,7 @@ void wt_lesson_run_clear(struct wt_lesson_run *run)
 {
     wt_timeline_free(run->timeline);
     wt_metrics_free(run->metrics);
+    free(run->warps);
     free(run->deadlock);
     *run = (struct wt_lesson_run){0};
 }

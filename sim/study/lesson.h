@@ -4,22 +4,25 @@
 #ifndef WT_STUDY_LESSON_H
 #define WT_STUDY_LESSON_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #include "core/status.h"
 #include "observe/metrics.h"
 #include "observe/timeline.h"
+#include "warp/metrics.h"
 
 struct wt_caption {
-    double at; /* share of the first workload's makespan */
+    double at;   /* share of the workload's makespan */
+    bool second; /* of the second workload */
     char *text;
 };
 
 /* Texts still hold their placeholders. All owned. */
 struct wt_lesson {
     char *path, *title, *workload, *second, *scenario, *question, *answer; /* second: NULL where there is only one */
-    struct wt_caption *captions; /* by time */
+    struct wt_caption *captions; /* by time, those of the second workload last */
     size_t caption_count;
 };
 
@@ -27,6 +30,7 @@ struct wt_lesson {
 struct wt_lesson_run {
     struct wt_timeline *timeline; /* what happened before a deadlock, where there was one; owned */
     struct wt_metrics *metrics;   /* owned */
+    struct wt_warp_result *warps; /* by launch; NULL: no kernel has a program; owned */
     char *deadlock;               /* who waits for whom; NULL: none; owned */
 };
 
@@ -34,7 +38,8 @@ struct wt_lesson_run {
  * and the array. */
 enum wt_code wt_lesson_list(char ***names, size_t *count, struct wt_error *err);
 
-/* A name or a file. On failure *out is NULL; WT_BAD_INPUT names the nearest lesson. */
+/* A name or a file. On failure *out is NULL; WT_BAD_INPUT names lessons whose titles hold the word,
+ * else the nearest name, else lessons whose texts hold it. */
 enum wt_code wt_lesson_read(const char *name, struct wt_lesson **out, struct wt_error *err);
 void wt_lesson_free(struct wt_lesson *lesson); /* NULL is allowed */
 

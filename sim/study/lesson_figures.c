@@ -1,4 +1,5 @@
 /* The figures that a lesson's texts name. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 struct told {
     const struct wt_lesson_run *run;
     const struct wt_metrics_part *part;
+    const struct wt_warp_counters *warps; /* NULL: of the whole run, or the launch has no program */
 };
 
 static double clock_mhz(const struct told *t)
@@ -41,6 +43,11 @@ static char *makespan(const struct told *t)
 static char *makespan_us(const struct told *t)
 {
     return microseconds(t, wt_metrics_makespan(t->part));
+}
+
+static char *begin(const struct told *t)
+{
+    return cycles(t->part->begin - t->run->metrics->whole.begin);
 }
 
 static char *begin_us(const struct told *t)
@@ -88,6 +95,33 @@ static char *blocks(const struct told *t)
     return wt_format("%llu", (unsigned long long)t->part->blocks);
 }
 
+/* The most at once. */
+static char *resident(const struct told *t)
+{
+    const struct wt_residency_curve *curve = &t->run->metrics->residency;
+    double most = 0;
+    for (size_t i = 0; i < curve->count; i++)
+        most = fmax(most, curve->blocks[i]);
+    return wt_format("%.0f", most);
+}
+
+static char *eligible(const struct told *t)
+{
+    return t->warps ? wt_format("%.2f", wt_warps_eligible(t->warps)) : NULL;
+}
+
+static char *issued(const struct told *t)
+{
+    return t->warps ? wt_format("%.2f", wt_issue_active(t->warps)) : NULL;
+}
+
+static char *at_barrier(const struct told *t)
+{
+    if (!t->warps || t->warps->scheduler_cycles == 0)
+        return NULL;
+    return wt_format("%.2f", (double)t->warps->warp_cycles[WT_STALL_BARRIER] / (double)t->warps->scheduler_cycles);
+}
+
 static char *sms(const struct told *t)
 {
     return wt_format("%d", t->run->timeline->sm_count);
@@ -116,10 +150,10 @@ static const struct {
     const char *name;
     char *(*tell)(const struct told *told);
 } figures[] = {
-    {"makespan", makespan}, {"makespan_us", makespan_us}, {"begin_us", begin_us}, {"end_us", end_us}, {"tail", tail},
-    {"tail_share", tail_share}, {"tail_idle", tail_idle}, {"waves", waves}, {"occupancy", occupancy},
-    {"blocks_per_sm", blocks_per_sm}, {"blocks", blocks}, {"sms", sms}, {"idle_sms", idle_sms}, {"host_us", host_us},
-    {"deadlock", deadlock}};
+    {"makespan", makespan}, {"makespan_us", makespan_us}, {"begin", begin}, {"begin_us", begin_us}, {"end_us", end_us},
+    {"tail", tail}, {"tail_share", tail_share}, {"tail_idle", tail_idle}, {"waves", waves}, {"occupancy", occupancy},
+    {"blocks_per_sm", blocks_per_sm}, {"blocks", blocks}, {"resident", resident}, {"sms", sms}, {"idle_sms", idle_sms},
+    {"eligible", eligible}, {"issued", issued}, {"at_barrier", at_barrier}, {"host_us", host_us}, {"deadlock", deadlock}};
 
 enum { FIGURES = sizeof figures / sizeof *figures };
 
@@ -134,7 +168,7 @@ static char *figure(const char *name, size_t length, const struct wt_lesson_run 
 {
     static const char second[] = "second:";
     const char *end = name + length;
-    struct told told = {&runs[0], NULL};
+    struct told told = {.run = &runs[0]};
     if (!strncmp(name, second, strlen(second))) {
         told.run = &runs[1];
         name += strlen(second);
@@ -148,6 +182,7 @@ static char *figure(const char *name, size_t length, const struct wt_lesson_run 
         if (*colon != ':' || launch >= told.run->metrics->about->launch_count)
             return NULL;
         told.part = &told.run->metrics->launches[launch];
+        told.warps = told.run->warps ? &told.run->warps[launch].total : NULL;
         name = colon + 1;
     }
     for (int i = 0; i < FIGURES; i++)

@@ -69,7 +69,7 @@ static const struct wt_param kernel_params[] = {
     {"priority", WT_PARAM_INT, FIELD(priority), .low = -5, .high = 0,
      .help = "its stream's, the lower the more urgent, where there is no 'host'"},
     {"cluster", WT_PARAM_INTS, FIELD(cluster), .unit = "blocks", .low = 1, .high = 16, .most = 3,
-     .help = "cluster size; only 1 is simulated so far"},
+     .help = "size of a thread block cluster, x, [x, y] or [x, y, z]; the grid is a multiple of it"},
     {"cooperative", WT_PARAM_BOOL, FIELD(cooperative), .help = "refused unless the whole grid has room at once"},
     {"persistent", WT_PARAM_GROUP, .groups = wt_persistent_params, .help = "blocks stay and take tasks"},
     {"waiting", WT_PARAM_GROUP, .groups = wt_waits_params, .help = "blocks wait for each other"},
@@ -305,15 +305,22 @@ static enum wt_code fail_at_key(const struct reading *r, const char *key, const 
     return wt_record_fail(&r->record, key, wt_config_path(r->config), r->err, "'%s': %s", key, what);
 }
 
-/* What later versions simulate is refused by name rather than simulated wrongly. */
+static int cluster_of(const struct kernel_values *v)
+{
+    int blocks = 1;
+    for (int i = 0; i < v->cluster.count; i++)
+        blocks *= v->cluster.values[i];
+    return blocks;
+}
+
+/* What is not simulated is refused by name rather than simulated wrongly. */
 static enum wt_code refuse_unsupported(const struct reading *r)
 {
     const struct kernel_values *v = &r->values;
-    int cluster = 1;
-    for (int i = 0; i < v->cluster.count; i++)
-        cluster *= v->cluster.values[i];
-    if (cluster != 1)
-        return fail_at_key(r, "cluster", "clusters are not simulated yet; remove it");
+    static const char *const not_with_cluster[] = {"persistent", "cooperative", "split"};
+    for (size_t i = 0; cluster_of(v) > 1 && i < sizeof not_with_cluster / sizeof *not_with_cluster; i++)
+        if (is_given(r, not_with_cluster[i]))
+            return fail_at_key(r, not_with_cluster[i], "not simulated for clusters; remove it");
     static const char *const not_with_program[] = {"persistent", "waiting", "order", "split", "demand"};
     for (size_t i = 0; v->program && i < sizeof not_with_program / sizeof *not_with_program; i++)
         if (is_given(r, not_with_program[i]))
@@ -362,6 +369,7 @@ static void take_values(struct reading *r, size_t index)
     take_extent(k->block, &v->block);
     k->name = v->name ? wt_strdup(v->name) : wt_format("kernel%zu", index);
     k->repeat = v->repeat;
+    k->cluster = cluster_of(v);
     k->cooperative = v->cooperative;
     k->cooperative_line = line_of(r, "cooperative");
     k->order = v->order;
@@ -388,6 +396,18 @@ static bool fills_gpu(const struct reading *r)
     return r->kernel->behaviour.persistent.line > 0 && !is_given(r, "grid");
 }
 
+static enum wt_code check_cluster(const struct reading *r)
+{
+    int extent[3];
+    take_extent(extent, &r->values.cluster);
+    if (r->kernel->cluster > WT_MOST_CLUSTER)
+        return fail_at_key(r, "cluster", "a cluster has at most 16 blocks");
+    for (int i = 0; i < 3; i++)
+        if (r->kernel->grid[i] % extent[i])
+            return fail_at_key(r, "cluster", "the grid is no multiple of it; make each dimension one");
+    return WT_OK;
+}
+
 /* Of the sizes as given or as taken from a trace (CUDA C++ Programming Guide, "Technical Specifications"). */
 static enum wt_code check_extents(struct reading *r)
 {
@@ -398,6 +418,7 @@ static enum wt_code check_extents(struct reading *r)
         return fail_at_key(r, "grid", "y and z are at most 65535");
     if (k->block[2] > 64)
         return fail_at_key(r, "block", "z is at most 64");
+    WT_TRY(check_cluster(r));
     k->grid_blocks = (uint64_t)k->grid[0] * (uint64_t)k->grid[1] * (uint64_t)k->grid[2];
     k->needs.threads = k->block[0] * k->block[1] * k->block[2];
     if (fills_gpu(r))

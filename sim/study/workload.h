@@ -17,7 +17,7 @@
 #include "study/demand.h"
 #include "warp/program.h"
 
-enum { WT_MOST_REPEATS = 10000, WT_MOST_LAUNCHES = 100000 };
+enum { WT_MOST_REPEATS = 10000, WT_MOST_LAUNCHES = 100000, WT_MOST_CLUSTER = 16 };
 
 enum wt_model { WT_MODEL_FIXED, WT_MODEL_FLUID, WT_MODEL_WARP };
 /* "fixed", "fluid", "warp"; NULL ends the list. */
@@ -30,6 +30,7 @@ struct wt_workload_kernel {
     int grid[3], block[3];
     uint64_t grid_blocks; /* product of `grid`; 0: as many as fit at once (persistent kernels only) */
     struct wt_launch_needs needs;
+    int cluster; /* blocks; 1: no clusters */
     bool cooperative;
     struct wt_behaviour behaviour;
     int order; /* enum wt_order */

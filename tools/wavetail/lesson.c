@@ -1,10 +1,12 @@
 /* wavetail lesson: classroom scenarios. */
 #include "command.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/text.h"
+#include "observe/words.h"
 #include "outputs.h"
 #include "study/lesson.h"
 
@@ -61,7 +63,7 @@ static enum wt_code print_one(const char *name, struct wt_error *err)
 {
     struct wt_lesson *lesson;
     WT_TRY(wt_lesson_read(name, &lesson, err));
-    printf("%-12s %s\n", name, lesson->title);
+    printf("%-14s %s\n", name, lesson->title);
     wt_lesson_free(lesson);
     return WT_OK;
 }
@@ -94,14 +96,16 @@ static enum wt_code print_part(const struct wt_lesson *lesson, const char *headi
 
 static enum wt_code print_text(const struct wt_lesson *lesson, const struct wt_lesson_run runs[2], struct wt_error *err)
 {
-    double whole = wt_to_cycles(wt_metrics_makespan(&runs[0].metrics->whole));
     printf("%s\n", lesson->title);
     WT_TRY(print_part(lesson, "Scenario", lesson->scenario, runs, err));
     WT_TRY(print_part(lesson, "Question", lesson->question, runs, err));
     for (size_t i = 0; i < lesson->caption_count; i++) {
-        char heading[64];
-        snprintf(heading, sizeof heading, "At %.0f cycles", lesson->captions[i].at * whole);
-        WT_TRY(print_part(lesson, heading, lesson->captions[i].text, runs, err));
+        const struct wt_caption *caption = &lesson->captions[i];
+        char heading[WT_WORDS + 16], at[WT_WORDS];
+        double whole = wt_to_cycles(wt_metrics_makespan(&runs[caption->second].metrics->whole));
+        wt_words_cycles(at, round(caption->at * whole));
+        snprintf(heading, sizeof heading, "%s %s", caption->second ? "The second, at" : "At", at);
+        WT_TRY(print_part(lesson, heading, caption->text, runs, err));
     }
     return print_part(lesson, "Answer", lesson->answer, runs, err);
 }
