@@ -45,6 +45,8 @@ Suite *persistent_suite(void);
 Suite *sweep_suite(void);
 Suite *view_suite(void);
 Suite *warp_suite(void);
+Suite *sass_suite(void);
+Suite *ncu_suite(void);
 Suite *view_model_suite(void);
 
 #endif

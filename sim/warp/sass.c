@@ -268,11 +268,19 @@ static bool fits(const char *mangled, const char *name)
     return found;
 }
 
-static char *names_of(const struct wt_sass *sass)
+static bool is_choice(const struct wt_sass_function *function, const char *name)
+{
+    return function->count > 0 && (!name || fits(function->name, name));
+}
+
+/* The first dozen that fit. */
+static char *names_of(const struct wt_sass *sass, const char *name)
 {
     char *all = wt_strdup("");
-    for (size_t i = 0; i < sass->count && i < 12; i++) {
-        char *longer = wt_format("%s%s%.60s", all, i ? ", " : "", sass->functions[i].name);
+    for (size_t i = 0, listed = 0; i < sass->count && listed < 12; i++) {
+        if (!is_choice(&sass->functions[i], name))
+            continue;
+        char *longer = wt_format("%s%s%.60s", all, listed++ ? ", " : "", sass->functions[i].name);
         free(all);
         all = longer;
     }
@@ -284,13 +292,13 @@ enum wt_code wt_sass_find(const struct wt_sass *sass, const char *path, const ch
 {
     size_t found = 0;
     for (size_t i = 0; i < sass->count; i++)
-        if ((!name || fits(sass->functions[i].name, name)) && sass->functions[i].count > 0) {
+        if (is_choice(&sass->functions[i], name)) {
             *out = &sass->functions[i];
             found += name && !strcmp(sass->functions[i].name, name) ? sass->count + 1 : 1;
         }
     if (found == 1 || found > sass->count)
         return WT_OK;
-    char *names = names_of(sass);
+    char *names = names_of(sass, found ? name : NULL);
     enum wt_code code = wt_fail_at(err, path, 0, "has %s%s%s; choose one with --kernel: %s",
                                    found ? "several functions" : "no function", name ? " of name " : "", name ? name : "", names);
     free(names);

@@ -18,7 +18,7 @@ static bool ends_line(const struct wt_tokens *words)
 
 static void skip_blanks(struct wt_tokens *words)
 {
-    while (words->at < words->end && (*words->at == ' ' || *words->at == '\t' || *words->at == '\r' || *words->at == ','))
+    while (words->at < words->end && *words->at != '\n' && (isspace((unsigned char)*words->at) || *words->at == ','))
         words->at++;
 }
 

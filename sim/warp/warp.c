@@ -1,7 +1,9 @@
 #include "warp/warp.h"
 
 #include <math.h>
+#ifdef _OPENMP
 #include <omp.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,11 +121,15 @@ static void collect_ends(struct wt_warp *w)
     }
 }
 
+static bool wants_intervals(const struct wt_warp *w)
+{
+    return w->setup.observer && w->setup.observer->interval;
+}
+
+/* What has been done since the last report. */
 static void report_interval(struct wt_warp *w)
 {
     const struct wt_warp_observer *observer = w->setup.observer;
-    if (!observer || !observer->interval || (w->horizon - w->interval_begin) * WT_CYCLE < observer->interval_length)
-        return;
     for (int i = 0; i < w->core_count; i++) {
         struct wt_core *core = &w->cores[i];
         wt_core_settle(core, w->horizon);
@@ -158,7 +164,8 @@ static void run_epoch(struct wt_warp *w)
     w->horizon = until;
     collect_ends(w);
     share_bandwidth(w);
-    report_interval(w);
+    if (wants_intervals(w) && (w->horizon - w->interval_begin) * WT_CYCLE >= w->setup.observer->interval_length)
+        report_interval(w);
 }
 
 /* Goes on until the first end is known that lies at or before `until`, or that there is none. Blocks begun later start no
@@ -326,6 +333,15 @@ static enum wt_code check(const struct wt_warp_setup *setup, const struct wt_sch
     return WT_OK;
 }
 
+static int most_threads(void)
+{
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
 enum wt_code wt_warp_new(const struct wt_warp_setup *setup, struct wt_warp **out, struct wt_error *err)
 {
     *out = NULL;
@@ -334,13 +350,19 @@ enum wt_code wt_warp_new(const struct wt_warp_setup *setup, struct wt_warp **out
     struct wt_warp *w = wt_alloc(1, sizeof *w);
     w->setup = *setup;
     if (w->setup.threads <= 0)
-        w->setup.threads = omp_get_max_threads();
+        w->setup.threads = most_threads();
     if (setup->observer && setup->observer->issue)
         w->setup.threads = 1;
     w->machine.scheduler = scheduler;
     set_up(w);
     *out = w;
     return WT_OK;
+}
+
+void wt_warp_finish(struct wt_warp *w)
+{
+    if (wants_intervals(w) && w->horizon > w->interval_begin)
+        report_interval(w);
 }
 
 void wt_warp_free(struct wt_warp *w)

@@ -77,6 +77,9 @@ void wt_warp_free(struct wt_warp *warp);
 /* For wt_simulation.sharing; valid as long as `warp`. */
 struct wt_sharing wt_warp_sharing(struct wt_warp *warp);
 
+/* After wt_simulate: reports the last interval, which may be a short one, to the observer. */
+void wt_warp_finish(struct wt_warp *warp);
+
 /* What launch `kernel` did; after wt_simulate. */
 struct wt_warp_result wt_warp_result(const struct wt_warp *warp, uint32_t kernel);
 

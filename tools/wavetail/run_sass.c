@@ -267,6 +267,7 @@ static enum wt_code simulate_with(struct run *run, struct wt_warp *warp, struct 
                                        .first_extra_sm = -1,
                                        .sharing = &sharing};
     WT_TRY(wt_simulate(&simulation, err));
+    wt_warp_finish(warp);
     run->result = wt_warp_result(warp, 0);
     return WT_OK;
 }

@@ -1,0 +1,336 @@
+/* Does the text of cuobjdump -sass become the program that the hardware ran?
+ *
+ * The files are those of an H200's kernels; how often their instructions were executed is Nsight Compute's count, which a
+ * program of them must reach. Not pinned: in which order a warp takes its paths. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "suites.h"
+#include "warp/classes.h"
+#include "warp/from_sass.h"
+#include "warp/opcodes.h"
+#include "warp_part.h"
+
+#define TRACES WT_SOURCE_ROOT "/traces/ncu/"
+
+/* A function's instruction line and the line below it. */
+#define LINE(address, text, lower, upper) "        /*" address "*/    " text " ;    /* " lower " */\n    /* " upper " */\n"
+#define HEAD "\tcode for sm_90\n\t\tFunction : k\n"
+
+static struct wt_sass *read_sass(const char *path)
+{
+    struct wt_sass *sass = NULL;
+    struct wt_error err = {0};
+    ck_assert_msg(wt_sass_read(path, &sass, &err) == WT_OK, "%s", err.text);
+    return sass;
+}
+
+static struct wt_sass *sass_of(const char *text)
+{
+    struct wt_sass *sass = NULL;
+    struct wt_error err = {0};
+    ck_assert_msg(wt_sass_read_memory("k.sass", text, strlen(text), &sass, &err) == WT_OK, "%s", err.text);
+    return sass;
+}
+
+static struct wt_program *program_of(const struct wt_sass_setup *setup, struct wt_sass_report *report)
+{
+    struct wt_program *program = NULL;
+    struct wt_error err = {0};
+    ck_assert_msg(wt_program_from_sass(setup, &program, report, &err) == WT_OK, "%s", err.text);
+    return program;
+}
+
+/* ---- Control bits ---- */
+
+static const char *const files[] = {"h200/k_fma.sass.zst", "h200/k_fma4.sass.zst",   "h200/k_stream.sass.zst",
+                                    "h200/k_mix.sass.zst", "h200/k_bar.sass.zst",    "h200/k_chase.sass.zst",
+                                    "families/families.sass.zst"};
+
+/* What the compiler promises: a load is booked on a scoreboard, itself or by a later one of its kind (they return in order), and
+ * nobody waits for a scoreboard that nothing is booked on. Other bits than these would break both. */
+static void check_boards(const struct wt_sass_function *function)
+{
+    unsigned booked = 0, awaited = 0;
+    const char *open = "";
+    for (size_t i = 0; i < function->count; i++) {
+        const struct wt_sass_instruction *instruction = &function->instructions[i];
+        const struct wt_sass_control *control = &instruction->control;
+        bool known, is_booked = control->write_board < WT_SCOREBOARDS;
+        enum wt_op op = wt_opcode_class(instruction, &known);
+        bool loads = !strcmp(instruction->opcode, "LDG") || !strcmp(instruction->opcode, "LDS") || op == WT_OP_SFU;
+        ck_assert_msg(known, "%s", instruction->opcode);
+        booked |= is_booked ? 1u << control->write_board : 0;
+        booked |= control->read_board < WT_SCOREBOARDS ? 1u << control->read_board : 0;
+        awaited |= control->wait_boards;
+        ck_assert_msg(!open[0] || strcmp(instruction->opcode, "BRA"), "%s: %s before 0x%x is booked on nothing", function->name,
+                      open, (unsigned)instruction->address);
+        if (loads)
+            open = is_booked ? "" : instruction->opcode;
+    }
+    ck_assert_uint_eq(awaited & ~booked, 0);
+}
+
+START_TEST(loads_are_booked_and_only_what_is_booked_is_waited_for)
+{
+    char path[512];
+    snprintf(path, sizeof path, TRACES "%s", files[_i]);
+    struct wt_sass *sass = read_sass(path);
+    for (size_t i = 0; i < sass->count; i++)
+        check_boards(&sass->functions[i]);
+    wt_sass_free(sass);
+}
+END_TEST
+
+/* k_fma: a load whose result is compared eleven instructions later, and a chain of FFMAs that need four cycles each. */
+START_TEST(control_bits_are_where_the_hardware_has_them)
+{
+    struct wt_sass *sass = read_sass(TRACES "h200/k_fma.sass.zst");
+    const struct wt_sass_function *function = &sass->functions[0];
+    const struct wt_sass_instruction *load = &function->instructions[7], *compare = &function->instructions[11];
+    ck_assert_str_eq(load->text, "LDG.E R3, desc[UR6][R8.64]");
+    ck_assert_str_eq(compare->text, "ISETP.NE.AND P0, PT, R3, RZ, PT");
+    ck_assert_int_eq(compare->control.wait_boards, 1 << load->control.write_board);
+    ck_assert_int_eq(load->control.read_board, 7);
+    ck_assert_int_eq(compare->control.stall, 13);
+    int chained = 0;
+    for (size_t i = 0; i + 1 < function->count; i++) {
+        bool both = !strncmp(function->instructions[i].text, "FFMA R10, R10", 13) &&
+                    !strncmp(function->instructions[i + 1].text, "FFMA R10, R10", 13);
+        chained += both;
+        if (both)
+            ck_assert_int_eq(function->instructions[i].control.stall, 4);
+    }
+    ck_assert_int_gt(chained, 10);
+    ck_assert_uint_eq(function->instructions[12].target, 0x4a0);
+    ck_assert(function->instructions[12].guarded && !function->instructions[11].guarded);
+    wt_sass_free(sass);
+}
+END_TEST
+
+/* ---- Programs ---- */
+
+struct launch {
+    const char *folder, *function, *source, *sass;
+    int threads;
+    double instructions; /* per warp: smsp__inst_executed.sum / warps, metrics.csv */
+    double within;       /* where chance decides how long a warp runs */
+};
+
+static const struct launch launches[] = {
+    {"h200", "k_fma", "fma_b256", "k_fma", 256, 79204352.0 / 32768, 0.001},
+    {"h200", "k_fma", "fma_ds56000", "k_fma", 128, 79273984.0 / 32768, 0.001},
+    {"h200", "k_fma4", "fma4_b256", "k_fma4", 256, 280039424.0 / 32768, 0.001},
+    {"h200", "k_stream", "stream_b256", "k_stream", 256, 80474112.0 / 32768, 0.001},
+    {"h200", "k_mix", "mix_b256", "k_mix", 256, 141795328.0 / 32768, 0.001},
+    {"h200", "k_bar", "bar_b256", "k_bar", 256, 53841920.0 / 32768, 0.001},
+    {"h200", "k_chase", "chase_b256", "k_chase", 256, 6721536.0 / 32768, 0.001},
+    {"families", "reduce", "reduce_b256", "families", 256, 9744384.0 / 32768, 0.01},
+    {"families", "branchy", "branchy", "families", 256, 84053386.0 / 16384, 0.08},
+    {"families", "collatz", "collatz", "families", 128, 69317906.0 / 16384, 0.05},
+    {"families", "histogram", "histogram", "families", 256, 764, 0.01},
+    {"families", "stencil", "stencil", "families", 128, 302, 0.01},
+    {"families", "softmax", "softmax", "families", 256, 983, 0.01},
+    {"families", "scan", "scan", "families", 512, 135, 0.01},
+    {"families", "double_series", "double_series", "families", 128, 1733, 0.01},
+};
+
+static double simulated_per_warp(struct wt_program *program, int threads, uint64_t blocks)
+{
+    struct warp_part_run run = {.gpu = part_of_h200(), .program = program, .threads = threads, .blocks = blocks};
+    simulate_part(&run);
+    wt_gpu_free(run.gpu);
+    return (double)run.result.total.issued / (double)run.result.total.warps;
+}
+
+START_TEST(a_warp_executes_as_many_instructions_as_on_the_hardware)
+{
+    const struct launch *l = &launches[_i];
+    char *sass_path = wt_format(TRACES "%s/%s.sass.zst", l->folder, l->sass);
+    char *source_path = wt_format(TRACES "%s/%s.source.csv.zst", l->folder, l->source);
+    struct wt_sass *sass = read_sass(sass_path);
+    struct wt_ncu_source *source = NULL;
+    struct wt_sass_report report;
+    struct wt_error err = {0};
+    struct wt_sass_setup setup = {.path = sass_path, .threads_per_block = l->threads, .l1_hit = -1, .l2_hit = -1};
+    ck_assert_msg(wt_sass_find(sass, sass_path, l->function, &setup.function, &err) == WT_OK, "%s", err.text);
+    ck_assert_msg(wt_ncu_source_read(source_path, l->function, &source, &err) == WT_OK, "%s", err.text);
+    setup.source = source;
+    struct wt_program *program = program_of(&setup, &report);
+    check_within(report.executed / report.warps, l->instructions, 1e-6);
+    check_within(simulated_per_warp(program, l->threads, 40), l->instructions, l->within);
+    ck_assert_int_eq(report.unknown_count, 0);
+    ck_assert_int_eq(report.assumed_loops, 0);
+    wt_program_free(program);
+    wt_ncu_source_free(source);
+    wt_sass_free(sass);
+    free(sass_path);
+    free(source_path);
+}
+END_TEST
+
+/* k_fma's loop is unrolled 16 times; its blocks' work was 2000. Without counts the rest runs once. */
+START_TEST(trips_say_what_counts_would)
+{
+    struct wt_sass *sass = read_sass(TRACES "h200/k_fma.sass.zst");
+    struct wt_trip trip;
+    struct wt_sass_report report;
+    ck_assert(wt_trip_parse("0x2b0=0.0625*work", &trip));
+    struct wt_sass_setup setup = {.path = "k_fma.sass", .function = &sass->functions[0], .trips = &trip, .trip_count = 1,
+                                  .threads_per_block = 256, .l1_hit = -1, .l2_hit = -1};
+    struct wt_program *program = program_of(&setup, &report);
+    program->work = 2000;
+    check_within(simulated_per_warp(program, 256, 8), 79204352.0 / 32768, 0.02);
+    ck_assert_int_eq(report.assumed_loops, 2);
+    wt_program_free(program);
+    wt_sass_free(sass);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    double base, per_work; /* base negative: refused */
+    uint32_t address;
+} trips[] = {
+    {"0x820=16", 16, 0, 0x820},     {"820=work", 0, 1, 0x820},        {"0x820=0.25*work", 0, 0.25, 0x820},
+    {"820=4+2*work", 4, 2, 0x820},  {"820=2*work+4", 4, 2, 0x820},    {"0x820", -1, 0, 0},
+    {"0x820=", -1, 0, 0},           {"0x820=often", -1, 0, 0},        {"=16", -1, 0, 0},
+    {"0x820=16x", -1, 0, 0},        {"0x820=2*", -1, 0, 0},           {"0x820=1e99", -1, 0, 0},
+    {"0x820=-3", -1, 0, 0},
+};
+
+START_TEST(trips_are_numbers_and_work)
+{
+    struct wt_trip trip;
+    ck_assert_int_eq(wt_trip_parse(trips[_i].text, &trip), trips[_i].base >= 0);
+    if (trips[_i].base < 0)
+        return;
+    ck_assert_uint_eq(trip.address, trips[_i].address);
+    ck_assert_double_eq(trip.base, trips[_i].base);
+    ck_assert_double_eq(trip.per_work, trips[_i].per_work);
+}
+END_TEST
+
+/* ---- Opcodes ---- */
+
+#define UPPER "0x000fe20000000800"
+#define LOWER "0x0000000000000000"
+
+START_TEST(unknown_opcodes_are_named_counted_and_given_a_class)
+{
+    struct wt_sass *sass = sass_of(HEAD LINE("0000", "UZORK UR4, UR5", LOWER, UPPER) LINE("0010", "FZORK R1, R2", LOWER, UPPER)
+                                   LINE("0020", "@P0 FZORK R1, R2", LOWER, UPPER) LINE("0030", "EXIT", LOWER, UPPER));
+    struct wt_sass_report report;
+    struct wt_sass_setup setup = {.path = "k.sass", .function = &sass->functions[0], .threads_per_block = 32};
+    struct wt_program *program = program_of(&setup, &report);
+    ck_assert_int_eq(report.unknown_names, 2);
+    ck_assert_int_eq(report.unknown_count, 3);
+    ck_assert_str_eq(report.unknown[0].name, "UZORK");
+    ck_assert_int_eq(report.unknown[0].op, WT_OP_UNIFORM);
+    ck_assert_str_eq(report.unknown[1].name, "FZORK");
+    ck_assert_int_eq(report.unknown[1].count, 2);
+    ck_assert_int_eq(report.unknown[1].op, WT_OP_FMA);
+    ck_assert_uint_eq(program->count, 4);
+    wt_program_free(program);
+    wt_sass_free(sass);
+}
+END_TEST
+
+/* ---- Names ---- */
+
+START_TEST(functions_are_found_by_mangled_and_plain_name)
+{
+    struct wt_sass *sass = read_sass(TRACES "families/families.sass.zst");
+    const struct wt_sass_function *plain = NULL, *mangled = NULL;
+    struct wt_error err = {0};
+    ck_assert_int_eq(wt_sass_find(sass, "f.sass", "matmul", &plain, &err), WT_OK);
+    ck_assert_int_eq(wt_sass_find(sass, "f.sass", "_Z6matmulPKfS0_Pfi", &mangled, &err), WT_OK);
+    ck_assert_ptr_eq(plain, mangled);
+    ck_assert_int_eq(wt_sass_find(sass, "f.sass", "transpose_tiled", &plain, &err), WT_BAD_INPUT);
+    ck_assert_msg(strstr(err.text, "several functions of name transpose_tiled; choose one with --kernel") != NULL, "%s", err.text);
+    ck_assert_ptr_null(strstr(err.text, "matmul"));
+    err = (struct wt_error){0};
+    ck_assert_int_eq(wt_sass_find(sass, "f.sass", "mat", &plain, &err), WT_BAD_INPUT);
+    ck_assert_msg(strstr(err.text, "no function of name mat") != NULL, "%s", err.text);
+    ck_assert_int_eq(sass->architecture, 90);
+    wt_sass_free(sass);
+}
+END_TEST
+
+/* ---- Damage ---- */
+
+#define FIRST LINE("0000", "NOP", LOWER, UPPER)
+
+static const struct {
+    const char *text, *message;
+} damages[] = {
+    {"hello\n", "k.sass: has no function with instructions; give the output of cuobjdump -sass"},
+    {"\tcode for sm_61\n", "k.sass:1: is for sm_61; code for 7.0 and later can be read: compile with -arch=sm_75 or later"},
+    {FIRST, "k.sass:1: is an instruction before any 'Function :' line; the start is missing"},
+    {HEAD FIRST FIRST, "k.sass:5: is address 0x0, where 0x10 comes next; lines are missing, or the code is older than compute "
+                       "capability 7.0"},
+    {HEAD FIRST "        /*0010*/  EXIT ;  /* 0x01 */\n", "k.sass:5: ends in the middle of an instruction; the file is cut off"},
+    {HEAD FIRST "        /*0010*/  EXIT ;\n",
+     "k.sass:5: lacks the encoding behind the instruction; give the output of cuobjdump -sass, not of nvdisasm"},
+    {HEAD FIRST "        /*0010*/  EXIT\n", "k.sass:5: is no instruction; give the output of cuobjdump -sass as it is"},
+    {HEAD FIRST "        /*0010*/  EXIT ;  /* 0x01 */\n nothing\n",
+     "k.sass:6: should be the upper half of the instruction's encoding, as in /* 0x000fe20000000800 */; copy the file again"},
+    {HEAD FIRST "        /*0010*/  ABCDEFGHIJKLMNOPQ R1 ;  /* 0x01 */\n",
+     "k.sass:5: has no opcode of at most 15 letters; the line is damaged"},
+};
+
+START_TEST(damage_is_named_with_its_line)
+{
+    struct wt_sass *sass = NULL;
+    struct wt_error err = {0};
+    ck_assert_int_eq(wt_sass_read_memory("k.sass", damages[_i].text, strlen(damages[_i].text), &sass, &err), WT_BAD_INPUT);
+    ck_assert_str_eq(err.text, damages[_i].message);
+    ck_assert_ptr_null(sass);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_together_is_refused)
+{
+    struct wt_sass *sass = read_sass(TRACES "h200/k_fma.sass.zst");
+    struct wt_ncu_source *source = NULL;
+    struct wt_program *program = NULL;
+    struct wt_sass_report report;
+    struct wt_error err = {0};
+    ck_assert_int_eq(wt_ncu_source_read(TRACES "h200/bar_b256.source.csv.zst", NULL, &source, &err), WT_OK);
+    struct wt_sass_setup setup = {.path = "k_fma.sass", .function = &sass->functions[0], .source = source,
+                                  .threads_per_block = 256};
+    ck_assert_int_eq(wt_program_from_sass(&setup, &program, &report, &err), WT_BAD_INPUT);
+    ck_assert_str_eq(err.text, "k_fma.sass:1: '_Z5k_fma3Arg' has 112 instructions, the source page 248; give the SASS of the "
+                               "binary that was profiled");
+    struct wt_trip trip = {.address = 0x2a0, .base = 3};
+    setup.source = NULL;
+    setup.trips = &trip;
+    setup.trip_count = 1;
+    err = (struct wt_error){0};
+    ck_assert_int_eq(wt_program_from_sass(&setup, &program, &report, &err), WT_BAD_INPUT);
+    ck_assert_msg(strstr(err.text, "--trip 0x2a0: there is no branch at that address") != NULL, "%s", err.text);
+    wt_ncu_source_free(source);
+    wt_sass_free(sass);
+}
+END_TEST
+
+Suite *sass_suite(void)
+{
+    Suite *suite = suite_create("sass");
+    TCase *tcase = tcase_create("sass");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_loop_test(tcase, loads_are_booked_and_only_what_is_booked_is_waited_for, 0, sizeof files / sizeof *files);
+    tcase_add_test(tcase, control_bits_are_where_the_hardware_has_them);
+    tcase_add_loop_test(tcase, a_warp_executes_as_many_instructions_as_on_the_hardware, 0, sizeof launches / sizeof *launches);
+    tcase_add_test(tcase, trips_say_what_counts_would);
+    tcase_add_loop_test(tcase, trips_are_numbers_and_work, 0, sizeof trips / sizeof *trips);
+    tcase_add_test(tcase, unknown_opcodes_are_named_counted_and_given_a_class);
+    tcase_add_test(tcase, functions_are_found_by_mangled_and_plain_name);
+    tcase_add_loop_test(tcase, damage_is_named_with_its_line, 0, sizeof damages / sizeof *damages);
+    tcase_add_test(tcase, what_does_not_fit_together_is_refused);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
