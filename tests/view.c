@@ -92,12 +92,13 @@ START_TEST(scripts_do_what_they_say)
         TRACE "--script $ROOT/tests/view/whatif.script",
         ROUNDS "--captions $ROOT/tests/view/lesson.cfg --script $ROOT/tests/view/lesson.script",
         "$ROOT/tests/view/overlap.cfg --script $ROOT/tests/view/overlap.script",
+        TRACE "--script $ROOT/tests/view/why.script",
     };
     succeeds("", scripts[_i]);
 }
 END_TEST
 
-enum { SCRIPTS = 5 };
+enum { SCRIPTS = 6 };
 
 /* The same in a window, on a display that shows nothing. */
 START_TEST(scripts_play_in_a_window)

@@ -6,7 +6,7 @@
 #include "observe/words.h"
 
 static const double flight_seconds = 0.5;
-enum { MOST_FLIGHTS = 96, FEW_FLIGHTS = 24, CHIP = 17, CHIP_GAP = 3 };
+enum { MOST_FLIGHTS = 96, FEW_FLIGHTS = 24, MOST_CHIPS = 256, CHIP = 17, CHIP_GAP = 3 };
 
 static struct rect chip_rect(const struct ui *ui, struct rect rect, int place)
 {
@@ -75,9 +75,11 @@ void floor_draw_queue(struct view *view, struct rect rect, int index)
         draw_empty(view, rect, view_now(view) >= run->end);
         return;
     }
-    size_t next = density_started(&run->blocks, view_now(view)), places = (size_t)(rect.h / ui_px(ui, CHIP + CHIP_GAP));
-    for (size_t i = 0; i < places && next + i < run->timeline->span_count; i++)
-        draw_chip(view, chip_rect(ui, rect, (int)i), index, (uint32_t)(next + i));
+    uint32_t next[MOST_CHIPS];
+    size_t places = (size_t)(rect.h / ui_px(ui, CHIP + CHIP_GAP));
+    places = run_queue(run, view_now(view), next, places < MOST_CHIPS ? places : MOST_CHIPS);
+    for (size_t i = 0; i < places; i++)
+        draw_chip(view, chip_rect(ui, rect, (int)i), index, next[i]);
 }
 
 /* ---- On the way ---- */

@@ -8,6 +8,7 @@
 #include "core/mem.h"
 #include "observe/measured.h"
 #include "observe/result.h"
+#include "origin.h"
 #include "study/replay.h"
 
 static bool ends_in(const char *text, const char *end)
@@ -85,10 +86,13 @@ static enum wt_code add_replay(struct wt_replay *replay, const char *path, const
     struct wt_timeline *predicted = replay->predicted;
     enum wt_code code = add_timeline(out, path, "measured", setup->gpu, replay->measured, err);
     replay->measured = replay->predicted = NULL;
-    if (code == WT_OK)
-        return add_timeline(out, path, "simulated", setup->gpu, predicted, err);
-    wt_timeline_free(predicted);
-    return code;
+    if (code != WT_OK) {
+        wt_timeline_free(predicted);
+        return code;
+    }
+    WT_TRY(add_timeline(out, path, "simulated", setup->gpu, predicted, err));
+    out->runs[1]->origin = origin_replay(path, setup->gpu, setup->seed);
+    return WT_OK;
 }
 
 /* A trace that cannot be replayed is shown all the same, with the reason. */
@@ -139,5 +143,6 @@ void loaded_clear(struct loaded *loaded)
     for (int i = 0; i < loaded->count; i++)
         run_free(loaded->runs[i]);
     scenario_free(loaded->scenario);
+    scenario_free(loaded->second);
     *loaded = (struct loaded){0};
 }

@@ -9,6 +9,7 @@ struct loaded {
     struct run *runs[2]; /* owned; a trace that can be replayed and many result files give two */
     int count;
     struct scenario *scenario; /* for the what-if panel; NULL: cannot be simulated again; owned */
+    struct scenario *second;   /* that the second run's origin refers to; NULL: none; owned */
     char note[1100];           /* what the user should know, e.g. why a trace was not replayed; "" = nothing */
 };
 

@@ -210,7 +210,9 @@ static enum wt_code add_second(const struct options *o, struct loaded *loaded, s
     WT_TRY(load_input(o->files[1], &o->load, &second, err));
     run_free(loaded->runs[1]);
     loaded->runs[1] = second.runs[0];
+    loaded->second = second.scenario;
     second.runs[0] = NULL;
+    second.scenario = NULL;
     loaded->count = 2;
     rename_run(loaded->runs[0], o->files[0]);
     rename_run(loaded->runs[1], o->files[1]);

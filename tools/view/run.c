@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "origin.h"
 
 /* From the first start or, where it is known, from the host's first call, which is `lead` before. */
 static void count_from_zero(struct wt_timeline *timeline)
@@ -258,6 +259,7 @@ void run_free(struct run *run)
     free(run->sorted_durations);
     free(run->launches);
     free(run->label);
+    origin_free(run->origin);
     wt_metrics_free(run->metrics);
     wt_gpu_free(run->gpu);
     wt_timeline_free(run->timeline);
@@ -295,6 +297,48 @@ uint32_t run_find_block(const struct run *run, size_t launch, uint64_t block)
 uint64_t run_waiting(const struct run *run, wt_time t)
 {
     return run->grid_blocks - density_started(&run->blocks, t);
+}
+
+struct queued {
+    uint64_t block;
+    uint32_t span;
+};
+
+static int compare_queued(const void *left, const void *right)
+{
+    const struct queued *a = left, *b = right;
+    return (a->block > b->block) - (a->block < b->block);
+}
+
+/* Blocks of one kernel leave the queue by number, but TPCs start them at different speeds: of those that start soonest, the
+ * first by number are the queue's head. */
+size_t run_queue(const struct run *run, wt_time t, uint32_t *spans, size_t count)
+{
+    enum { WINDOW = 1024 };
+    struct queued queued[WINDOW];
+    size_t first = density_started(&run->blocks, t), found = 0;
+    for (size_t i = first; i < run->timeline->span_count && found < WINDOW; i++, found++) {
+        const struct wt_block_run *span = run_span(run, (uint32_t)i);
+        if (span->launch != run_span(run, (uint32_t)first)->launch)
+            break;
+        queued[found] = (struct queued){span->block, (uint32_t)i};
+    }
+    qsort(queued, found, sizeof *queued, compare_queued);
+    count = count < found ? count : found;
+    for (size_t i = 0; i < count; i++)
+        spans[i] = queued[i].span;
+    return count;
+}
+
+size_t run_queue_place(const struct run *run, wt_time t, uint32_t span)
+{
+    const struct wt_block_run *own = run_span(run, span);
+    size_t before = 0;
+    for (size_t i = density_started(&run->blocks, t); i < run->timeline->span_count; i++) {
+        const struct wt_block_run *other = run_span(run, (uint32_t)i);
+        before += other->launch == own->launch ? other->block < own->block : i < span;
+    }
+    return before;
 }
 
 wt_time run_previous_event(const struct run *run, wt_time t)

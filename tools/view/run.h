@@ -14,6 +14,8 @@
 #include "sm/occupancy.h"
 #include "sm/shape.h"
 
+struct origin;
+
 /* No block. */
 #define NO_SPAN UINT32_MAX
 
@@ -52,6 +54,7 @@ struct run {
     uint32_t *span_of_block;      /* NO_SPAN: no row; owned */
     wt_time *sorted_durations;    /* owned */
     uint64_t grid_blocks;         /* of all launches */
+    struct origin *origin;        /* of a simulation (origin.h); NULL: it cannot be asked; owned; set after run_new */
 };
 
 /* Takes over the timeline (at least one launch and one span) and the GPU (NULL: looked up by the timeline's device
@@ -84,6 +87,12 @@ uint32_t run_find_block(const struct run *run, size_t launch, uint64_t block);
 
 /* Blocks of the whole grid not yet started, as far as launches are known, and started or ended, at t. */
 uint64_t run_waiting(const struct run *run, wt_time t);
+
+/* The blocks that are handed out next after t, in the queue's order: by number within a kernel, whatever the order in which they
+ * then start. Fills at most `count` span indices; returns how many. */
+size_t run_queue(const struct run *run, wt_time t, uint32_t *spans, size_t count);
+/* Blocks that wait at t and stand in the queue before the span's, which waits, too. */
+size_t run_queue_place(const struct run *run, wt_time t, uint32_t span);
 
 /* Latest event (start or end) before t; earliest after t. WT_NEVER: none. */
 wt_time run_previous_event(const struct run *run, wt_time t);

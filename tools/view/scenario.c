@@ -6,6 +6,7 @@
 #include "core/mem.h"
 #include "core/random.h"
 #include "dispatch/simulate.h"
+#include "origin.h"
 #include "study/launches.h"
 
 const char *const order_names[ORDERS] = {"as is", "longest first", "shuffled"};
@@ -274,8 +275,18 @@ static void record_end(void *context, uint32_t launch, wt_time queue_empty, wt_t
     recorder->timeline->launches[launch].queue_empty = queue_empty;
 }
 
+/* Lets the question, where there is one, see what the simulation does. */
+static void watch_for(struct wt_why *why, struct wt_watch *watch, struct wt_simulation *simulation)
+{
+    if (!why)
+        return;
+    *watch = wt_why_watch(why);
+    simulation->watches = watch;
+    simulation->watch_count = 1;
+}
+
 static enum wt_code simulate_on(const struct scenario *scenario, const struct prepared *prepared, const struct wt_gpu *gpu,
-                                struct wt_timeline *timeline, struct wt_error *err)
+                                struct wt_why *why, struct wt_timeline *timeline, struct wt_error *err)
 {
     const struct wt_policy *policy = NULL;
     if (scenario->placement)
@@ -289,6 +300,8 @@ static enum wt_code simulate_on(const struct scenario *scenario, const struct pr
     struct wt_simulation simulation = {.gpu = gpu, .policy = policy, .kernels = kernels, .kernel_count = scenario->count,
                                        .seed = scenario->seed, .first_group = -1, .first_extra_sm = -1,
                                        .observers = &observer, .observer_count = 1};
+    struct wt_watch watch;
+    watch_for(why, &watch, &simulation);
     if (code == WT_OK)
         code = wt_simulate(&simulation, err);
     free(kernels);
@@ -321,7 +334,7 @@ static void change_kernel(struct wt_workload_kernel *kernel, const struct change
 }
 
 static enum wt_code simulate_launches(const struct scenario *scenario, const struct wt_launches *launches, const struct wt_gpu *gpu,
-                                      struct wt_timeline *timeline, struct wt_error *err)
+                                      struct wt_why *why, struct wt_timeline *timeline, struct wt_error *err)
 {
     const struct wt_policy *policy = NULL;
     if (scenario->placement)
@@ -332,12 +345,13 @@ static enum wt_code simulate_launches(const struct scenario *scenario, const str
     struct wt_simulation simulation = {.gpu = gpu, .policy = policy, .kernels = launches->kernels, .kernel_count = launches->count,
                                        .seed = scenario->seed, .first_group = -1, .first_extra_sm = -1,
                                        .sharing = launches->sharing, .observers = observers, .observer_count = 2};
+    struct wt_watch watch;
+    watch_for(why, &watch, &simulation);
     return wt_launches_simulate(launches, &simulation, timeline, err);
 }
 
-/* `gpu` is taken over when it succeeds. */
-static enum wt_code simulate_workload(const struct scenario *scenario, const struct changes *changes, const char *label,
-                                      struct wt_gpu *gpu, struct run **out, struct wt_error *err)
+static enum wt_code simulate_workload(const struct scenario *scenario, const struct changes *changes, const struct wt_gpu *gpu,
+                                      struct wt_why *why, struct wt_timeline **out, struct wt_error *err)
 {
     struct wt_workload *workload;
     struct wt_launches *launches;
@@ -346,44 +360,75 @@ static enum wt_code simulate_workload(const struct scenario *scenario, const str
         change_kernel(&workload->kernels[i], changes);
     enum wt_code code = wt_launches_new(workload, gpu, scenario->seed, false, &launches, err);
     if (code == WT_OK) {
-        struct wt_timeline *timeline = launches->about;
+        *out = launches->about;
         launches->about = NULL;
-        code = simulate_launches(scenario, launches, gpu, timeline, err);
-        if (code == WT_OK)
-            *out = run_new(label, timeline, gpu);
-        else
-            wt_timeline_free(timeline);
+        code = simulate_launches(scenario, launches, gpu, why, *out, err);
     }
     wt_launches_free(launches);
     wt_workload_free(workload);
     return code;
 }
 
-enum wt_code scenario_simulate(const struct scenario *scenario, const struct changes *changes, const char *label,
-                               struct run **out, struct wt_error *err)
+static enum wt_code simulate_kernels(const struct scenario *scenario, const struct changes *changes, const struct wt_gpu *gpu,
+                                     struct wt_why *why, struct wt_timeline **out, struct wt_error *err)
 {
-    struct wt_gpu *gpu;
-    *out = NULL;
-    WT_TRY(wt_gpu_load(changes->gpu ? changes->gpu : scenario->gpu, &gpu, err));
-    if (scenario->workload) {
-        enum wt_code simulated = simulate_workload(scenario, changes, label, gpu, out, err);
-        if (simulated != WT_OK)
-            wt_gpu_free(gpu);
-        return simulated;
-    }
     struct prepared *prepared = wt_alloc(scenario->count, sizeof *prepared);
     for (size_t i = 0; i < scenario->count; i++)
         prepared[i] = prepare(&scenario->kernels[i], changes, scenario->seed);
-    struct wt_timeline *timeline = describe(scenario, gpu);
-    enum wt_code code = simulate_on(scenario, prepared, gpu, timeline, err);
-    if (code == WT_OK) {
-        *out = run_new(label, timeline, gpu);
-    } else {
-        wt_timeline_free(timeline);
-        wt_gpu_free(gpu);
-    }
+    *out = describe(scenario, gpu);
+    enum wt_code code = simulate_on(scenario, prepared, gpu, why, *out, err);
     for (size_t i = 0; i < scenario->count; i++)
         free(prepared[i].order);
     free(prepared);
+    return code;
+}
+
+/* Both results are the caller's, also when it fails; NULL: it did not come to that. */
+struct outcome {
+    struct wt_gpu *gpu;
+    struct wt_timeline *timeline;
+    struct wt_why *why; /* NULL: nothing was asked */
+};
+
+static enum wt_code simulate(const struct scenario *scenario, const struct changes *changes, const struct wt_why_question *question,
+                             struct outcome *out, struct wt_error *err)
+{
+    *out = (struct outcome){0};
+    WT_TRY(wt_gpu_load(changes->gpu ? changes->gpu : scenario->gpu, &out->gpu, err));
+    if (question)
+        out->why = wt_why_new(question, out->gpu->topology.sm_count);
+    return (scenario->workload ? simulate_workload : simulate_kernels)(scenario, changes, out->gpu, out->why, &out->timeline, err);
+}
+
+enum wt_code scenario_simulate(const struct scenario *scenario, const struct changes *changes, const char *label,
+                               struct run **out, struct wt_error *err)
+{
+    struct outcome outcome;
+    *out = NULL;
+    enum wt_code code = simulate(scenario, changes, NULL, &outcome, err);
+    if (code == WT_OK) {
+        *out = run_new(label, outcome.timeline, outcome.gpu);
+        (*out)->origin = origin_scenario(scenario, changes);
+        return WT_OK;
+    }
+    wt_timeline_free(outcome.timeline);
+    wt_gpu_free(outcome.gpu);
+    return code;
+}
+
+enum wt_code scenario_ask(const struct scenario *scenario, const struct changes *changes, const struct wt_why_question *question,
+                          struct wt_why **out, struct wt_error *err)
+{
+    struct outcome outcome;
+    enum wt_code code = simulate(scenario, changes, question, &outcome, err);
+    wt_timeline_free(outcome.timeline);
+    wt_gpu_free(outcome.gpu);
+    *out = NULL;
+    if (code == WT_OK) {
+        wt_why_finish(outcome.why);
+        *out = outcome.why;
+    } else {
+        wt_why_free(outcome.why);
+    }
     return code;
 }

@@ -4,6 +4,7 @@
 #define VIEW_SCENARIO_H
 
 #include "core/status.h"
+#include "observe/why.h"
 #include "run.h"
 #include "study/workload.h"
 
@@ -53,5 +54,10 @@ void scenario_free(struct scenario *scenario);
 /* Simulates. On failure *out is NULL and `err` says why (e.g. a block that does not fit). */
 enum wt_code scenario_simulate(const struct scenario *scenario, const struct changes *changes, const char *label,
                                struct run **out, struct wt_error *err);
+
+/* Simulates again and asks about a launch's block or a moment. The answer is the caller's; on failure *out is NULL. Blocks that
+ * the changes put in another order are known by their place in it, unless a file says the order. */
+enum wt_code scenario_ask(const struct scenario *scenario, const struct changes *changes, const struct wt_why_question *question,
+                          struct wt_why **out, struct wt_error *err);
 
 #endif

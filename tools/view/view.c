@@ -35,7 +35,8 @@ static void compare_runs(struct view *view)
 void view_open(struct view *view, struct fonts *fonts, struct loaded *loaded)
 {
     *view = (struct view){.fonts = fonts, .dots = 1, .letters = 1, .panel_open = true, .marker = {-1, -1}, .hover = no_pick,
-                          .pinned = no_pick, .sm = -1, .run_count = loaded->count, .scenario = loaded->scenario};
+                          .pinned = no_pick, .sm = -1, .run_count = loaded->count, .scenario = loaded->scenario,
+                          .second = loaded->second, .asked = {.pick = {0, NO_SPAN}}};
     for (int i = 0; i < loaded->count; i++)
         view->runs[i] = loaded->runs[i];
     snprintf(view->title, sizeof view->title, "%s", view->runs[0]->timeline->title);
@@ -54,6 +55,7 @@ static void forget_run(struct view *view, int index)
     free(view->shared[index].largest_hole);
     view->shared[index] = (struct shared_curve){0};
     tint_free(&view->tints[index]);
+    asked_clear(&view->asked);
     run_free(view->runs[index]);
     view->runs[index] = NULL;
 }
@@ -67,6 +69,7 @@ void view_close(struct view *view)
     for (int i = 0; i < 2; i++)
         forget_run(view, i);
     scenario_free(view->scenario);
+    scenario_free(view->second);
     captions_clear(&view->captions);
     canvas_free(&view->canvas);
     *view = (struct view){0};

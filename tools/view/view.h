@@ -8,6 +8,7 @@
 #include "colouring.h"
 #include "keys.h"
 #include "load.h"
+#include "observe/why.h"
 #include "playback.h"
 #include "record.h"
 #include "smstate.h"
@@ -64,6 +65,15 @@ struct whatif {
     bool ran;
 };
 
+/* What the Why panel found out last. */
+struct asked {
+    struct pick pick;          /* the block that `why` is about */
+    struct wt_why *why;        /* NULL: not asked, or it cannot be; owned */
+    const struct run *run;     /* of `sms`; NULL: there are none yet */
+    struct sm_state *sms[WT_MAX_SMS]; /* every SM at the playing head; owned */
+    char problem[256];         /* why there is no answer */
+};
+
 /* Curves over the run that need the SM model; made when first shown. */
 struct shared_curve {
     const struct run *of;
@@ -83,6 +93,7 @@ struct view {
     struct run *runs[2]; /* owned */
     int run_count, shown;
     struct scenario *scenario; /* NULL: no what-if; owned */
+    struct scenario *second;   /* of the second run, where it came from a file of its own; owned */
     double error_scale; /* cycles, of start differences; made when the runs change */
     char title[256];
 
@@ -101,6 +112,7 @@ struct view {
     struct search search;
     struct whatif whatif;
     struct shared_curve shared[2];
+    struct asked asked;
     struct tint tints[2]; /* per run */
     char go_text[UI_FIELD];
     bool go_open;
@@ -201,6 +213,9 @@ void search_update(struct view *view);
 void search_clear(struct view *view);
 void search_step(struct view *view, int by);
 void search_go(struct view *view);
+
+/* why.c */
+void asked_clear(struct asked *asked);
 
 /* whatif.c */
 void whatif_open(struct view *view);

@@ -1,88 +1,63 @@
-/* Why is this block not running? What the run itself tells: where the block stands in its queue, whether an SM has
- * room for it at this moment, and what the fullest and the emptiest SM lack. */
+/* Why is this block not running? Where it stands in its queue and what the SMs lack at this moment, by the run's own blocks; and,
+ * where the run is a simulation, the distributor's own answer (observe/why.h), in the words of `wavetail run --why`. */
+#include <math.h>
 #include <stdio.h>
 
+#include "core/mem.h"
 #include "observe/words.h"
+#include "origin.h"
 #include "panels.h"
 
-/* ---- Which SM could take it ---- */
+enum { ASKED_AT_ONCE = 300000 /* blocks; of more, a button asks */ };
 
-struct room {
-    int with_room;               /* SMs that would admit the block now */
-    int first_sm;                /* one of them */
-    int refusals[WT_RES_COUNT][WT_SHORT_CARVEOUT + 1]; /* SMs by what they lack */
-    struct wt_refusal example;   /* of the most frequent reason */
-};
-
-static bool lacks(const struct sm_state *state, const struct wt_shape *shape, struct wt_refusal *refusal)
+void asked_clear(struct asked *asked)
 {
-    return wt_sm_refusal(state->model, shape, refusal);
+    wt_why_free(asked->why);
+    for (int i = 0; i < WT_MAX_SMS; i++)
+        sm_state_free(asked->sms[i]);
+    *asked = (struct asked){.pick = {0, NO_SPAN}};
 }
 
-static struct room look_at_sms(const struct run *run, size_t launch, wt_time t)
+/* ---- What the SMs lack ---- */
+
+static void say_shortages(struct view *view, struct rect *rect, const struct run *run, size_t launch, wt_time t)
 {
-    struct room room = {.first_sm = -1};
-    int most = 0;
+    struct asked *asked = &view->asked;
+    struct wt_sm *models[WT_MAX_SMS];
+    struct wt_refusal_kind kinds[WT_REFUSAL_KINDS];
+    char text[256];
+    if (asked->run != run)
+        asked_clear(asked);
+    asked->run = run;
     for (int sm = 0; sm < run->sms; sm++) {
-        struct wt_refusal refusal;
-        struct sm_state *state = sm_state_new(run, sm);
-        sm_state_seek(state, t);
-        if (!lacks(state, &run->launches[launch].shape, &refusal)) {
-            room.first_sm = room.with_room++ ? room.first_sm : sm;
-        } else if (++room.refusals[refusal.resource][refusal.shortage] > most) {
-            most = room.refusals[refusal.resource][refusal.shortage];
-            room.example = refusal;
-        }
-        sm_state_free(state);
+        if (!asked->sms[sm])
+            asked->sms[sm] = sm_state_new(run, sm);
+        sm_state_seek(asked->sms[sm], t);
+        models[sm] = asked->sms[sm]->model;
     }
-    return room;
+    int count = wt_sm_refusal_kinds(models, run->sms, &run->launches[launch].shape, kinds), with_room = run->sms;
+    for (int i = 0; i < count; i++) {
+        wt_why_describe_kind(&kinds[i], text, sizeof text);
+        panel_words(view, rect, true, "%s", text);
+        with_room -= kinds[i].sms;
+    }
+    if (with_room > 0)
+        panel_words(view, rect, true, "%d SM%s: room for it; what was freed there is on its way to the distributor, or the block on "
+                    "its way to the SM", with_room, with_room == 1 ? "" : "s");
 }
 
-static void say_refusal(struct view *view, struct rect *rect, const struct run *run, const struct room *room)
+static void say_now(struct view *view, struct rect *rect, const struct run *run, size_t launch, wt_time t)
 {
-    const struct wt_refusal *r = &room->example;
-    char wanted[WT_WORDS], available[WT_WORDS], name[32];
-    snprintf(name, sizeof name, "%s", r->resource == WT_RES_SHARED_MEMORY ? "bytes of shared memory" : wt_resource_name(r->resource));
-    wt_words_count(wanted, (uint64_t)r->wanted);
-    wt_words_count(available, (uint64_t)r->available);
-    int sms = room->refusals[r->resource][r->shortage];
-    switch (r->shortage) {
-    case WT_SHORT_TOTAL:
-        panel_words(view, rect, true, "%d of %d SMs lack %s: the block needs %s, there are %s.", sms, run->sms, name, wanted,
-                    available);
-        break;
-    case WT_SHORT_FRAGMENTED:
-        panel_words(view, rect, true, "%d of %d SMs have enough shared memory, but not in one piece: the block needs %s bytes, the "
-                    "largest hole has %s.", sms, run->sms, wanted, available);
-        break;
-    case WT_SHORT_SUBCORE:
-        panel_words(view, rect, true, "%d of %d SMs have enough %s in total, but not in the sub-core where the block would begin: its "
-                    "share there is %s, there are %s.", sms, run->sms, name, wanted, available);
-        break;
-    case WT_SHORT_CARVEOUT:
-        panel_words(view, rect, true, "%d of %d SMs are configured for less shared memory than this kernel's %s bytes; an SM changes "
-                    "that only when it is empty.", sms, run->sms, wanted);
-        break;
-    }
-}
-
-static void say_room(struct view *view, struct rect *rect, const struct run *run, size_t launch, wt_time t)
-{
-    if (!run->shapes_known) {
-        const struct wt_timeline_launch *about = &run->timeline->launches[launch];
-        double resident = (double)density_resident(&run->blocks, t);
-        panel_words(view, rect, true, "%.0f blocks are resident on %d SMs%s.", resident, run->sms,
-                    about->blocks_per_sm > 0 && resident >= (double)about->blocks_per_sm * run->sms
-                        ? ": every SM is full" : "");
-        panel_words(view, rect, false, "Which resource is short is not known: this file does not tell registers and shared memory.");
+    panel_heading(view, rect, "What the SMs lack now");
+    if (run->shapes_known) {
+        say_shortages(view, rect, run, launch, t);
         return;
     }
-    struct room room = look_at_sms(run, launch, t);
-    if (room.with_room < run->sms)
-        say_refusal(view, rect, run, &room);
-    if (room.with_room > 0)
-        panel_words(view, rect, true, "%d SMs have room, SM %d for one; what is freed there is on its way to the distributor, or "
-                    "the block on its way to the SM.", room.with_room, room.first_sm);
+    const struct wt_timeline_launch *about = &run->timeline->launches[launch];
+    double resident = (double)density_resident(&run->blocks, t);
+    panel_words(view, rect, true, "%.0f blocks are resident on %d SMs%s.", resident, run->sms,
+                about->blocks_per_sm > 0 && resident >= (double)about->blocks_per_sm * run->sms ? ": every SM is full" : "");
+    panel_words(view, rect, false, "Which resource is short is not known: this file does not tell registers and shared memory.");
 }
 
 /* ---- Where it stands ---- */
@@ -106,20 +81,88 @@ static void say_waiting(struct view *view, struct rect *rect, const struct run *
                     "wait. Kernels of one stream run one after another.");
         return;
     }
-    size_t before = index - density_started(&run->blocks, now);
+    size_t before = run_queue_place(run, now, index);
     panel_fact(view, rect, "before it", "%s in the queue", wt_words_count(count, before));
     if (before > 0)
         panel_words(view, rect, true, "Blocks leave the queue in order, so all those before it must find room first.");
-    say_room(view, rect, run, span->launch, now);
+    say_now(view, rect, run, span->launch, now);
 }
+
+/* ---- What the simulation did ---- */
+
+struct telling {
+    struct view *view;
+    struct rect *rect;
+    double begin; /* cycles: the answer counts from the first block's start, the run from here */
+};
+
+static void say_line(void *context, const struct wt_why_line *line)
+{
+    const struct telling *t = context;
+    struct ui *ui = &t->view->ui;
+    char time[64];
+    if (line->kind == WT_WHY_HEADING)
+        return;
+    struct rect words = *t->rect, left = ui_cut_left(ui, &words, 78);
+    ui_cut_left(ui, &words, 8);
+    if (line->kind == WT_WHY_STEP) {
+        view_time_text(t->view, fmax(line->at + t->begin, 0), time);
+        time[view_without_unit(time, time)] = '\0';
+        ui_text(ui, (struct rect){left.x, left.y, left.w, ui_line_height(ui, TEXT_SMALL)}, ALIGN_RIGHT, FONT_PLAIN, TEXT_SMALL,
+                ui->theme->soft, time);
+    }
+    int used = ui_paragraph(ui, words, FONT_PLAIN, TEXT_SMALL, line->kind == WT_WHY_STEP ? ui->theme->ink : ui->theme->soft,
+                            line->text);
+    ui_cut_top(ui, t->rect, used / ui->scale + 3);
+}
+
+static void ask(struct view *view, struct pick pick)
+{
+    struct asked *asked = &view->asked;
+    const struct run *run = view->runs[pick.run];
+    const struct wt_block_run *span = run_span(run, pick.span);
+    struct wt_why_question question = {.launch = span->launch, .block = span->block};
+    struct wt_error err = {0};
+    wt_why_free(asked->why);
+    asked->pick = pick;
+    asked->problem[0] = '\0';
+    if (origin_ask(run->origin, &question, &asked->why, &err) != WT_OK)
+        snprintf(asked->problem, sizeof asked->problem, "%.250s", err.text);
+}
+
+static void say_story(struct view *view, struct rect *rect, struct pick pick)
+{
+    struct asked *asked = &view->asked;
+    const struct run *run = view->runs[pick.run];
+    if (!origin_can_tell(run->origin))
+        return;
+    bool known = asked->pick.run == pick.run && asked->pick.span == pick.span;
+    bool free_to_ask = !view->playback.playing && run->timeline->span_count <= ASKED_AT_ONCE;
+    panel_heading(view, rect, "What the distributor did");
+    if (!known) {
+        static const char *const button[] = {"Ask the simulation"};
+        if (free_to_ask || panel_choice(view, rect, button, 1, -1) == 0)
+            ask(view, pick);
+        else
+            return;
+    }
+    if (asked->problem[0])
+        panel_words(view, rect, true, "%s", asked->problem);
+    if (!asked->why)
+        return;
+    struct telling telling = {view, rect, wt_to_cycles(run->begin)};
+    wt_why_tell(asked->why, run->timeline, say_line, &telling);
+}
+
+/* ---- The panel ---- */
 
 /* The first block that waits, where none is chosen. */
 static struct pick subject(const struct view *view)
 {
     struct pick pick = panel_subject(view);
-    size_t next = density_started(&view_run(view)->blocks, view_now(view));
-    if (pick.span == NO_SPAN && next < view_run(view)->timeline->span_count)
-        pick = (struct pick){view->shown, (uint32_t)next};
+    uint32_t next;
+    if (pick.span == NO_SPAN && run_queue(view_run(view), view_now(view), &next, 1) == 1)
+        pick = (struct pick){view->shown, next};
     return pick;
 }
 
@@ -144,6 +187,9 @@ void panel_why(struct view *view, struct rect rect)
     else
         panel_words(view, &rect, true, "It has ended, on SM %d, %s ago.", span->sm,
                     view_time_text(view, view->playback.now - wt_to_cycles(span->end), text));
+    if (view->hover.span == NO_SPAN || view->hover.span == view->pinned.span)
+        say_story(view, &rect, pick);
+    ui_cut_top(&view->ui, &rect, 4);
     panel_words(view, &rect, false, "Pin a block, in the queue or on the timeline, to ask about it; without one, the next in the "
                 "queue is meant.");
 }
