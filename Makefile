@@ -58,7 +58,7 @@ VIEW_MODEL_OBJ := $(patsubst %,$(B)/tools/view/%.o,density run smstate scenario 
 # `wavetail sweep` under mpirun: the only part that knows MPI. Without mpicc it is left out, and nothing else needs it.
 MPICC := $(shell command -v mpicc 2>/dev/null)
 SWEEP_MPI := $(if $(MPICC),$(B)/wavetail-sweep-mpi)
-SWEEP_MPI_OBJ := $(B)/tools/mpi/main.o $(patsubst %,$(B)/tools/wavetail/%.o,sweep_main common progress)
+SWEEP_MPI_OBJ := $(B)/tools/mpi/main.o $(patsubst %,$(B)/tools/wavetail/%.o,sweep_main sweep_plot common progress)
 
 .DEFAULT_GOAL := all
 .PHONY: all view help setup check check-opt bench demo warp-table calibrate-h200 validate validate-halves whatif-table gpu fuzz install clean FORCE

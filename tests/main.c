@@ -7,6 +7,7 @@ static Suite *(*const suites[])(void) = {
     cost_suite,
     fluid_suite,
     sharing_suite,
+    plot_suite,
     whatif_suite,
     workload_suite,
     host_suite,

@@ -11,6 +11,7 @@ Suite *cli_suite(void);
 Suite *cost_suite(void);
 Suite *fluid_suite(void);
 Suite *sharing_suite(void);
+Suite *plot_suite(void);
 Suite *whatif_suite(void);
 Suite *workload_suite(void);
 Suite *host_suite(void);

@@ -7,6 +7,7 @@
 
 #include "core/mem.h"
 #include "observe/picture.h"
+#include "observe/surface.h"
 #include "observe/words.h"
 
 struct wt_address_space *wt_address_space_new(int sm)
@@ -252,7 +253,7 @@ static void find_extent(struct map *m)
 
 static void draw(struct map *m)
 {
-    wt_picture_prepare(m->cr);
+    wt_surface_fonts(m->cr);
     cairo_set_source_rgb(m->cr, 1, 1, 1);
     cairo_paint(m->cr);
     draw_title(m);

@@ -1,150 +1,41 @@
 /* The picture of timelines: one drawing, three formats. */
 #include "observe/picture.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "observe/surface.h"
 
-#include <cairo-pdf.h>
-#include <cairo-svg.h>
-
-#include "core/mem.h"
-
-/* What cairo wrote. */
-struct output {
-    char *data;
-    size_t size, capacity;
-};
-
-/* Always ends with a NUL beyond `size`. */
-static cairo_status_t keep(void *closure, const unsigned char *data, unsigned int length)
+static void draw(cairo_t *cr, const void *context)
 {
-    struct output *output = closure;
-    output->data = wt_grow(output->data, &output->capacity, output->size + length + 1, 1);
-    memcpy(output->data + output->size, data, length);
-    output->size += length;
-    output->data[output->size] = '\0';
-    return CAIRO_STATUS_SUCCESS;
-}
-
-/* Text must come out the same whatever the surface. */
-void wt_picture_prepare(cairo_t *cr)
-{
-    cairo_font_options_t *options = cairo_font_options_create();
-    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
-    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
-    cairo_set_font_options(cr, options);
-    cairo_font_options_destroy(options);
-}
-
-static cairo_status_t draw(cairo_surface_t *surface, const struct wt_picture *picture)
-{
-    cairo_t *cr = cairo_create(surface);
-    wt_picture_prepare(cr);
-    cairo_set_source_rgb(cr, 1, 1, 1);
-    cairo_paint(cr);
+    const struct wt_picture *picture = context;
     for (int i = 0; i < picture->side_count; i++)
         wt_picture_draw_rows(cr, picture, &picture->sides[i]);
     wt_picture_draw_curve(cr, picture);
     wt_picture_draw_frame(cr, picture);
-    cairo_show_page(cr);
-    cairo_status_t status = cairo_status(cr);
-    cairo_destroy(cr);
-    return status;
 }
 
-static enum wt_code finish(cairo_surface_t *surface, cairo_status_t status, struct wt_error *err)
+static enum wt_code write_picture(const struct wt_export *what, bool pixels, FILE *stream, struct wt_error *err,
+                                  enum wt_code (*write)(const struct wt_drawing *, FILE *, struct wt_error *))
 {
-    cairo_surface_finish(surface);
-    if (status == CAIRO_STATUS_SUCCESS)
-        status = cairo_surface_status(surface);
-    cairo_surface_destroy(surface);
-    if (status == CAIRO_STATUS_SUCCESS)
-        return WT_OK;
-    return wt_fail(err, WT_BAD_INPUT, "the picture cannot be drawn (%s); try another --size",
-                   cairo_status_to_string(status));
-}
-
-static void write_out(struct output *output, FILE *stream)
-{
-    fwrite(output->data, 1, output->size, stream);
-    free(output->data);
-}
-
-/* Where a number that follows `mark` begins at `at`, or NULL. */
-static const char *number_after(const char *at, const char *end, const char *mark)
-{
-    size_t length = strlen(mark);
-    bool matches = (size_t)(end - at) > length && !memcmp(at, mark, length);
-    return matches && at[length] >= '0' && at[length] <= '9' ? at + length : NULL;
-}
-
-/* Cairo numbers surfaces and images through the life of the process; the same picture must be the same file, so
- * they are counted from the page's own surface. */
-static void write_renumbered(const struct output *output, FILE *stream)
-{
-    static const char *const marks[] = {"id=\"surface", "id=\"image", "#image"};
-    const char *end = output->data + output->size, *done = output->data;
-    const char *own = output->size ? memmem(output->data, output->size, marks[0], strlen(marks[0])) : NULL;
-    long base = own ? strtol(own + strlen(marks[0]), NULL, 10) : 0;
-    for (const char *at = output->data; at < end; at++) {
-        const char *digits = NULL;
-        for (size_t i = 0; i < sizeof marks / sizeof *marks && !digits; i++)
-            digits = number_after(at, end, marks[i]);
-        if (!digits)
-            continue;
-        char *rest;
-        long number = strtol(digits, &rest, 10);
-        fwrite(done, 1, (size_t)(digits - done), stream);
-        fprintf(stream, "%ld", number - base);
-        done = at = rest;
-    }
-    fwrite(done, 1, (size_t)(end - done), stream);
+    struct wt_picture picture;
+    wt_picture_plan(&picture, what, pixels);
+    struct wt_drawing drawing = {picture.width, picture.height, picture.title, draw, &picture};
+    enum wt_code code = write(&drawing, stream, err);
+    wt_picture_clear(&picture);
+    return code;
 }
 
 static enum wt_code write_svg(const struct wt_export *what, FILE *stream, struct wt_error *err)
 {
-    struct wt_picture picture;
-    struct output output = {0};
-    wt_picture_plan(&picture, what, false);
-    cairo_surface_t *surface = cairo_svg_surface_create_for_stream(keep, &output, picture.width, picture.height);
-    cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
-    enum wt_code code = finish(surface, draw(surface, &picture), err);
-    write_renumbered(&output, stream);
-    free(output.data);
-    wt_picture_clear(&picture);
-    return code;
+    return write_picture(what, false, stream, err, wt_surface_svg);
 }
 
 static enum wt_code write_png(const struct wt_export *what, FILE *stream, struct wt_error *err)
 {
-    struct wt_picture picture;
-    struct output output = {0};
-    wt_picture_plan(&picture, what, true);
-    cairo_surface_t *surface =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)picture.width, (int)picture.height);
-    cairo_status_t status = draw(surface, &picture);
-    if (status == CAIRO_STATUS_SUCCESS)
-        status = cairo_surface_write_to_png_stream(surface, keep, &output);
-    enum wt_code code = finish(surface, status, err);
-    write_out(&output, stream);
-    wt_picture_clear(&picture);
-    return code;
+    return write_picture(what, true, stream, err, wt_surface_png);
 }
 
 static enum wt_code write_pdf(const struct wt_export *what, FILE *stream, struct wt_error *err)
 {
-    struct wt_picture picture;
-    struct output output = {0};
-    wt_picture_plan(&picture, what, false);
-    cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(keep, &output, picture.width, picture.height);
-    char title[WT_PRINTABLE];
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, wt_printable(title, picture.title));
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z"); /* not today's */
-    enum wt_code code = finish(surface, draw(surface, &picture), err);
-    write_out(&output, stream);
-    wt_picture_clear(&picture);
-    return code;
+    return write_picture(what, false, stream, err, wt_surface_pdf);
 }
 
 const struct wt_exporter wt_svg_exporter = {.name = "svg", .write = write_svg};

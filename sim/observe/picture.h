@@ -111,9 +111,6 @@ struct wt_lane_block wt_first_in_lane(const struct wt_picture_side *side, int ro
 /* false when there is none. */
 bool wt_next_in_lane(const struct wt_picture_side *side, struct wt_lane_block *block);
 
-/* picture.c: fixed font options, so that text is as wide on every surface. */
-void wt_picture_prepare(cairo_t *cr);
-
 /* picture_blocks.c, picture_raster.c, picture_curve.c, picture_frame.c: the parts. */
 void wt_picture_draw_rows(cairo_t *cr, const struct wt_picture *picture, const struct wt_picture_side *side);
 void wt_picture_draw_raster(cairo_t *cr, const struct wt_picture *picture, const struct wt_picture_side *side);

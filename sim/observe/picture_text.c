@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "observe/picture.h"
+#include "observe/surface.h"
 #include "observe/words.h"
 
 enum { TITLE_SIZE = 16, LINE_SIZE = 12 };
@@ -178,7 +179,7 @@ void wt_picture_words(struct wt_picture *picture)
 {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1); /* to measure with */
     cairo_t *cr = cairo_create(surface);
-    wt_picture_prepare(cr);
+    wt_surface_fonts(cr);
     write_words(picture, cr);
     cairo_destroy(cr);
     cairo_surface_destroy(surface);

@@ -23,10 +23,12 @@ struct study_values {
 
 struct derived_values {
     char *key, *times, *over;
-    int kernel;
+    int kernel, round;
     double value;
 };
 
+enum rounding { ROUND_NO, ROUND_UP, ROUND_NEAREST };
+static const char *const roundings[] = {[ROUND_NO] = "no", [ROUND_UP] = "up", [ROUND_NEAREST] = "nearest", NULL};
 static const char *const combinations[] = {"product", "zip", NULL};
 
 #define DERIVED(field) offsetof(struct derived_values, field)
@@ -39,6 +41,7 @@ static const struct wt_param derived_params[] = {
     {"value", WT_PARAM_NUMBER, DERIVED(value), .fallback = "1", .help = "it becomes this, multiplied and divided:"},
     {"times", WT_PARAM_STRING, DERIVED(times), .help = "by the value of this axis"},
     {"over", WT_PARAM_STRING, DERIVED(over), .help = "by the value of this axis"},
+    {"round", WT_PARAM_CHOICE, DERIVED(round), .choices = roundings, .help = "to a whole number"},
     {0}};
 
 static const struct wt_param study_params[] = {
@@ -51,6 +54,7 @@ static const struct wt_param study_params[] = {
     {"seed", WT_PARAM_INT64, STUDY(seed), .low = 0, .high = 9e18, .fallback = "1", .help = "seed of random samples"},
     {"axes", WT_PARAM_GROUPS, .groups = wt_sweep_axis_params, .help = "what varies"},
     {"derived", WT_PARAM_GROUPS, .groups = derived_params, .help = "keys that follow from axes, e.g. to keep the work the same"},
+    {"plot", WT_PARAM_GROUP, .groups = wt_plot_params, .help = "how the table is drawn, where a picture is asked for"},
     {0}};
 
 static const struct wt_param file_params[] = {
@@ -98,7 +102,8 @@ static double factor(const struct wt_sweep *sweep, size_t point, const char *key
 double wt_sweep_derive(const struct wt_sweep *sweep, size_t point, size_t derived)
 {
     const struct wt_sweep_derived *d = &sweep->derived[derived];
-    return d->value * factor(sweep, point, d->times) / factor(sweep, point, d->over);
+    double value = d->value * factor(sweep, point, d->times) / factor(sweep, point, d->over);
+    return d->round == ROUND_UP ? ceil(value - 1e-9 * fabs(value)) : d->round == ROUND_NEAREST ? floor(value + 0.5) : value;
 }
 
 static enum wt_code put_value(const struct wt_sweep *sweep, struct wt_config *tree, const char *key, int kernel, long line,
@@ -259,7 +264,7 @@ static enum wt_code read_derived(struct wt_sweep *sweep, const config_setting_t 
         const config_setting_t *group = wt_config_element(study, "derived", i);
         WT_TRY(wt_params_read(derived_params, sweep->own, group, &v, err));
         struct wt_sweep_derived *derived = &sweep->derived[sweep->derived_count++];
-        *derived = (struct wt_sweep_derived){v.key, v.kernel, v.value, v.times, v.over, wt_config_line(group)};
+        *derived = (struct wt_sweep_derived){v.key, v.kernel, v.round, v.value, v.times, v.over, wt_config_line(group)};
         WT_TRY(check_factor(sweep, derived, derived->times, err));
         WT_TRY(check_factor(sweep, derived, derived->over, err));
     }
@@ -324,6 +329,9 @@ static enum wt_code read_study(struct wt_sweep *sweep, const struct wt_sweep_set
     values.title = NULL;
     wt_params_free(study_params, &values);
     WT_TRY(code);
+    const config_setting_t *plot = wt_config_group(study, "plot");
+    if (plot)
+        WT_TRY(wt_params_read(wt_plot_params, sweep->own, plot, &sweep->plot, err));
     WT_TRY(count_points(sweep, study, err));
     WT_TRY(read_derived(sweep, study, err));
     return check_keys(sweep, err);
@@ -370,6 +378,7 @@ void wt_sweep_free(struct wt_sweep *sweep)
         free(sweep->derived[i].times);
         free(sweep->derived[i].over);
     }
+    wt_params_free(wt_plot_params, &sweep->plot);
     wt_sweep_gpus_free(sweep->gpus);
     wt_config_free(sweep->own);
     free(sweep->axes);
@@ -395,6 +404,11 @@ const char *wt_sweep_title(const struct wt_sweep *sweep)
 size_t wt_sweep_count(const struct wt_sweep *sweep)
 {
     return sweep->count;
+}
+
+const struct wt_plot_setup *wt_sweep_plot(const struct wt_sweep *sweep)
+{
+    return &sweep->plot;
 }
 
 void wt_sweep_print_keys(FILE *stream)

@@ -6,6 +6,7 @@
  *         axes = ( { key = "block"; values = [64, 128, 256]; },
  *                  { key = "grid"; from = 100; to = 100000; count = 31; scale = "log"; } );
  *         derived = ( { key = "duration.mean"; value = 1e8; over = "grid"; } );
+ *         plot = { x = "grid"; y = "tail_fraction"; by = "block"; };
  *     };
  *
  * A point is one choice on each axis (or the n-th on all, combine = "zip"). It is simulated as `wavetail run` would, and
@@ -19,6 +20,7 @@
 #include <stdio.h>
 
 #include "core/status.h"
+#include "study/plot.h"
 
 enum { WT_SWEEP_AXES = 16, WT_SWEEP_POINTS = 10000000 };
 
@@ -37,6 +39,8 @@ void wt_sweep_free(struct wt_sweep *sweep);
 
 const char *wt_sweep_title(const struct wt_sweep *sweep);
 size_t wt_sweep_count(const struct wt_sweep *sweep);
+/* How the study wants its table drawn. */
+const struct wt_plot_setup *wt_sweep_plot(const struct wt_sweep *sweep);
 
 /* What names a point among all studies with the same workload: a hash of both. */
 uint64_t wt_sweep_key(const struct wt_sweep *sweep, size_t point);

@@ -173,15 +173,29 @@ enum wt_code wt_sweep_book_add(struct wt_sweep_book *book, size_t point, char *r
     return WT_OK;
 }
 
+static void print_table(const struct wt_sweep_book *book, FILE *stream)
+{
+    char *header = wt_sweep_header(book->sweep);
+    fprintf(stream, "%s\n", header);
+    free(header);
+    for (size_t i = 0; i < wt_sweep_count(book->sweep); i++)
+        fprintf(stream, "%zu,%s\n", i, book->rows[i]);
+}
+
+char *wt_sweep_book_text(const struct wt_sweep_book *book, size_t *size)
+{
+    char *text = NULL;
+    FILE *stream = open_memstream(&text, size);
+    print_table(book, stream);
+    fclose(stream);
+    return text;
+}
+
 enum wt_code wt_sweep_book_finish(struct wt_sweep_book *book, struct wt_error *err)
 {
     struct wt_outfile out;
     WT_TRY(wt_outfile_open(&out, book->path ? book->path : "-", err));
-    char *header = wt_sweep_header(book->sweep);
-    fprintf(out.stream, "%s\n", header);
-    free(header);
-    for (size_t i = 0; i < wt_sweep_count(book->sweep); i++)
-        fprintf(out.stream, "%zu,%s\n", i, book->rows[i]);
+    print_table(book, out.stream);
     WT_TRY(wt_outfile_commit(&out, err));
     book->complete = true;
     return WT_OK;

@@ -22,6 +22,8 @@ const char *wt_sweep_book_row(const struct wt_sweep_book *book, size_t point);
 /* Takes the row over; one thread at a time. A point that is there already is left as it is. */
 enum wt_code wt_sweep_book_add(struct wt_sweep_book *book, size_t point, char *row, struct wt_error *err);
 
+/* The table as text, owned by the caller; all points must be there. */
+char *wt_sweep_book_text(const struct wt_sweep_book *book, size_t *size);
 /* Writes the table; all points must be there. */
 enum wt_code wt_sweep_book_finish(struct wt_sweep_book *book, struct wt_error *err);
 

@@ -14,10 +14,11 @@ struct wt_sweep_axis {
     long line;
 };
 
-/* value * times / over, where these are other keys of the study (NULL: 1). */
+/* value * times / over, where these are axes of the study (NULL: 1). */
 struct wt_sweep_derived {
     char *key;
     int kernel;
+    int round; /* enum rounding of sweep.c */
     double value;
     char *times, *over;
     long line;
@@ -33,6 +34,7 @@ struct wt_sweep {
     char *title, *gpu;     /* gpu: overrides the workload's; NULL: does not */
     uint64_t seed;         /* overrides the workload's where seed_given */
     bool seed_given, zip;
+    struct wt_plot_setup plot;
     struct wt_sweep_axis *axes;
     size_t axis_count;
     struct wt_sweep_derived *derived;

@@ -5,11 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <string.h>
+
 #include "core/json.h"
 #include "core/mem.h"
+#include "sweep_plot.h"
 
 struct options {
     struct common common;
+    struct sweep_plot plot;
     const char *study, *out;
     int threads;
     const struct sweep_workers *workers;
@@ -40,6 +44,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->common;
+        state->child_inputs[1] = &o->plot;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -53,17 +58,18 @@ static const struct argp_option options[] = {
     {"keys", KEY_KEYS, 0, 0, "print every key a study may have, and stop", 1},
     {0}};
 
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {&sweep_plot_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .args_doc = "STUDY.cfg",
+    .args_doc = "STUDY.cfg|TABLE.csv",
     .doc = "Simulates the points of a study, and writes a table: a row for each, in order, with its settings and results. "
            "The table is the same, byte for byte, however many threads and processes work on it.\v"
            "`mpirun -n N wavetail sweep STUDY.cfg --out FILE.csv` spreads the points over N processes, of which the first hands "
            "them out. When one dies, mpirun ends the others; the same command again goes on with what is missing. (With its option "
-           "--enable-recovery they go on and do the dead one's points, where Open MPI itself survives the death.)",
+           "--enable-recovery they go on and do the dead one's points, where Open MPI itself survives the death.)\n"
+           "\n`wavetail sweep TABLE.csv --svg FILE.svg` draws a table that is there already.",
     .children = children};
 
 void sweep_rows(const struct wt_sweep *sweep, const size_t *points, size_t count, int threads, char **rows)
@@ -88,6 +94,38 @@ static void report(const struct options *o, const struct wt_sweep *sweep, size_t
     wt_json_end(&json);
 }
 
+static enum wt_code draw(const struct options *o, const struct wt_sweep *sweep, const struct wt_sweep_book *book, struct wt_error *err)
+{
+    size_t size;
+    struct wt_table *table = NULL;
+    char *text = wt_sweep_book_text(book, &size);
+    enum wt_code code = wt_table_parse(text, size, o->study, &table, err);
+    free(text);
+    if (code == WT_OK)
+        code = sweep_plot_draw(&o->plot, table, wt_sweep_plot(sweep), wt_sweep_title(sweep), o->study, err);
+    wt_table_free(table);
+    return code;
+}
+
+/* A table without its study: the title is the file's name. */
+static enum wt_code draw_table(const struct options *o, struct wt_error *err)
+{
+    const char *slash = strrchr(o->study, '/');
+    struct wt_table *table = NULL;
+    if (!sweep_plot_any(&o->plot))
+        return wt_fail_at(err, o->study, 0, "is a table, which can only be drawn: give --svg, --png or --pdf, or name a study");
+    WT_TRY(wt_table_read(o->study, &table, err));
+    enum wt_code code = sweep_plot_draw(&o->plot, table, NULL, slash ? slash + 1 : o->study, o->study, err);
+    wt_table_free(table);
+    return code;
+}
+
+static bool is_table(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 4 && !strcmp(path + length - 4, ".csv");
+}
+
 static enum wt_code lead(const struct options *o, const struct wt_sweep *sweep, struct sweep_work *work, struct wt_error *err)
 {
     WT_TRY(wt_sweep_book_open(sweep, o->out, &work->book, err));
@@ -99,7 +137,10 @@ static enum wt_code lead(const struct options *o, const struct wt_sweep *sweep, 
     enum wt_code code = o->workers->work(work, err);
     progress_end(&progress);
     WT_TRY(code);
-    WT_TRY(wt_sweep_book_finish(work->book, err));
+    if (o->out || !sweep_plot_takes_stdout(&o->plot))
+        WT_TRY(wt_sweep_book_finish(work->book, err));
+    if (sweep_plot_any(&o->plot))
+        WT_TRY(draw(o, sweep, work->book, err));
     report(o, sweep, reused);
     return WT_OK;
 }
@@ -108,6 +149,8 @@ enum wt_code sweep_main(int argc, char **argv, const struct sweep_workers *worke
 {
     struct options o = {.workers = workers};
     WT_TRY(parse_arguments(&argp, argc, argv, &o));
+    if (is_table(o.study))
+        return workers->rank == 0 ? draw_table(&o, err) : WT_OK;
     struct wt_sweep_setup setup = {o.common.gpu, o.common.seed, o.common.seed_given};
     struct wt_sweep *sweep = NULL;
     WT_TRY(wt_sweep_read(o.study, &setup, &sweep, err));
