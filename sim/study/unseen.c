@@ -14,12 +14,14 @@ static const double QUIET_CYCLES[] = {400, 40};
  * only ever delays it. */
 static const double QUARTILE_TO_MEDIAN_CYCLES = 7;
 
-/* With fewer, as in a grid whose blocks all end together, no quarter of them may be undelayed: the least counts. */
-enum { MANY_SAMPLES = 12 };
+/* With fewer than MANY, as in a grid whose blocks all end together, no quarter of them may be undelayed: the least
+ * counts. With PLENTY there is no need to count less surely quiet ones as well. */
+enum { MANY_SAMPLES = 12, PLENTY_OF_SAMPLES = 24 };
 
 /* A block's end, or the start of one that waited for room. */
 struct moment {
     wt_time time;
+    wt_time next; /* of ends: the SM's next one; WT_NEVER: there is none */
     uint16_t sm;
 };
 
@@ -48,14 +50,15 @@ static struct moments collect(const struct wt_timeline *measured, size_t launch,
     for (size_t i = 0; i < measured->span_count; i++) {
         const struct wt_block_run *span = &measured->spans[i];
         if (span->launch == launch && span->block >= from_block)
-            moments.list[moments.count++] = (struct moment){ends ? span->end : span->start, span->sm};
+            moments.list[moments.count++] = (struct moment){.time = ends ? span->end : span->start, .sm = span->sm};
     }
     return moments;
 }
 
-/* next[sm]: the SM's starts not yet paired, as a range of `starts`, which is by SM and time. */
+/* An SM's starts not yet paired, as a range of `starts`, which is by SM and time. */
 struct range {
     size_t next, end;
+    wt_time last_start; /* the last one paired; 0: none */
 };
 
 static struct range *ranges_by_sm(const struct moments *starts, int sm_count)
@@ -86,9 +89,17 @@ static wt_time *quiet_from_first_wave(const struct wt_timeline *measured, size_t
     return quiet_from;
 }
 
-/* An SM's ends and the starts that follow them pair off in order. Returns the number of excesses. */
+/* A block whose warps do not fill all sub-cores alike may not fit where one ended, and waits for another end. */
+static bool fits_wherever_one_ended(const struct wt_timeline *measured, size_t launch, const struct wt_gpu *gpu)
+{
+    return measured->launches[launch].warps_per_block % gpu->limits.subcores == 0;
+}
+
+/* An SM's ends and the starts that follow them pair off in order. With `one_by_one`, only those releases count before
+ * which the SM was full and during which no other of its blocks ended, so that it is sure which end the start waited
+ * for. Returns the number of excesses. */
 static size_t pair_off(const struct moments *ends, const struct moments *starts, const struct wt_gpu *gpu,
-                       double quiet_cycles, wt_time *quiet_from, double *excess)
+                       double quiet_cycles, bool one_by_one, wt_time *quiet_from, double *excess)
 {
     const struct wt_topology *t = &gpu->topology;
     struct range *ranges = ranges_by_sm(starts, t->sm_count);
@@ -103,11 +114,27 @@ static size_t pair_off(const struct moments *ends, const struct moments *starts,
         if (ranges[sm].next == ranges[sm].end)
             continue;
         wt_time start = starts->list[ranges[sm].next++].time;
-        if (quiet && start > end)
+        bool alone = ranges[sm].last_start <= end && (ends->list[i].next == WT_NEVER || start <= ends->list[i].next);
+        ranges[sm].last_start = start;
+        if (quiet && start > end && (alone || !one_by_one))
             excess[count++] = wt_to_cycles(start - end) - wt_gpu_unloaded_release(gpu, sm);
     }
     free(ranges);
     return count;
+}
+
+/* `ends` are by time. */
+static void link_ends(struct moments *ends, int sm_count)
+{
+    wt_time *next = wt_alloc((size_t)sm_count, sizeof *next);
+    for (int sm = 0; sm < sm_count; sm++)
+        next[sm] = WT_NEVER;
+    for (size_t i = ends->count; i-- > 0;) {
+        struct moment *end = &ends->list[i];
+        end->next = next[end->sm];
+        next[end->sm] = end->time;
+    }
+    free(next);
 }
 
 struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
@@ -117,11 +144,13 @@ struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launc
     struct moments starts = collect(measured, launch, first_wave_blocks, false);
     qsort(ends.list, ends.count, sizeof *ends.list, by_time);
     qsort(starts.list, starts.count, sizeof *starts.list, by_sm_and_time);
+    link_ends(&ends, gpu->topology.sm_count);
+    bool one_by_one = !fits_wherever_one_ended(measured, launch, gpu);
     double *excess = wt_alloc(ends.count, sizeof *excess);
     struct wt_unseen unseen = {0};
-    for (int i = 0; i < 2 && unseen.samples < WT_UNSEEN_SAMPLES; i++) {
+    for (int i = 0; i < 2 && unseen.samples < PLENTY_OF_SAMPLES; i++) {
         wt_time *quiet_from = quiet_from_first_wave(measured, launch, first_wave_blocks, gpu);
-        unseen.samples = pair_off(&ends, &starts, gpu, QUIET_CYCLES[i], quiet_from, excess);
+        unseen.samples = pair_off(&ends, &starts, gpu, QUIET_CYCLES[i], one_by_one, quiet_from, excess);
         free(quiet_from);
     }
     wt_sort_numbers(excess, unseen.samples);

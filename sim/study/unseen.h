@@ -18,7 +18,8 @@ enum { WT_UNSEEN_SAMPLES = 8 };
 
 /* Of launch `launch` in a measured timeline. `first_wave_blocks`: blocks that found room at once. A release is quiet
  * when no other block of the GPC ended shortly before and its first wave is out, so that nothing but the way there and
- * back takes time. */
+ * back takes time. Where a block's warps do not fill the sub-cores alike, it may not fit where another one ended and waits
+ * for the next end: then a release also needs an SM that was full before, and no other end there until the start. */
 struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
                                 const struct wt_gpu *gpu);
 
