@@ -1,6 +1,9 @@
 /* Is a sweep complete, the same whoever works on it, and can it be taken up again? */
 #include "suites.h"
 
+#include <math.h>
+#include <pty.h>
+#include <regex.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +108,73 @@ START_TEST(a_product_has_every_pair_in_order)
 }
 END_TEST
 
+/* The values of column `name` in rows 0, 1, … */
+static void assert_column(const char *table, const char *name, size_t count, const double *values)
+{
+    for (size_t i = 0; i < count; i++)
+        ck_assert_double_eq_tol(cell(table, i, name), values[i], 1e-9 * values[i]);
+}
+
+/* A list, whole steps, fractions, equal ratios; derived: 4,096 threads in blocks of these sizes, rounded up. */
+START_TEST(values_are_as_written)
+{
+    write_file("s.cfg", "study = { combine = \"zip\"; axes = (\n"
+                        "{ key = \"block\"; values = [96, 1000, 32, 512]; },\n"
+                        "{ key = \"registers\"; from = 16; to = 28; step = 4; },\n"
+                        "{ key = \"duration.cycles\"; from = 1.5; to = 3.0; count = 4; },\n"
+                        "{ key = \"dynamic_shared\"; from = 10; to = 10000; count = 4; scale = \"log\"; } );\n"
+                        "derived = ( { key = \"grid\"; value = 4096; over = \"block\"; round = \"up\"; } ); };\n"
+                        "kernels = ( { grid = 1; block = 1; duration = { distribution = \"constant\"; cycles = 1.0; }; } );");
+    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --out t.csv && test $(wc -l <t.csv) = 5"), 0);
+    char *table = read_file("t.csv");
+    assert_column(table, "block", 4, (const double[]){96, 1000, 32, 512});
+    assert_column(table, "registers", 4, (const double[]){16, 20, 24, 28});
+    assert_column(table, "duration.cycles", 4, (const double[]){1.5, 2, 2.5, 3});
+    assert_column(table, "dynamic_shared", 4, (const double[]){10, 100, 1000, 10000});
+    assert_column(table, "grid", 4, (const double[]){43, 5, 128, 8});
+    free(table);
+}
+END_TEST
+
+static int ascending(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* The quartiles of 400 samples: within three standard errors (0.065 of the probability) of the uniform's and the log-uniform's. */
+static void assert_quartiles(const char *table, const char *name, double low, double high, bool is_log)
+{
+    enum { SAMPLES = 400 };
+    double values[SAMPLES];
+    for (size_t i = 0; i < SAMPLES; i++)
+        values[i] = cell(table, i, name);
+    qsort(values, SAMPLES, sizeof *values, ascending);
+    ck_assert_double_ge(values[0], low);
+    ck_assert_double_le(values[SAMPLES - 1], high);
+    for (int quarter = 1; quarter < 4; quarter++) {
+        double v = values[quarter * SAMPLES / 4];
+        double share = is_log ? log(v / low) / log(high / low) : (v - low) / (high - low);
+        ck_assert_double_eq_tol(share, 0.25 * quarter, 0.075);
+    }
+}
+
+START_TEST(samples_are_spread_as_asked)
+{
+    write_file("s.cfg", "study = { combine = \"zip\"; axes = (\n"
+                        "{ key = \"grid\"; from = 1; to = 1000; samples = 400; },\n"
+                        "{ key = \"duration.cycles\"; from = 10.0; to = 1e4; samples = 400; scale = \"log\"; } ); };\n"
+                        "kernels = ( { grid = 1; block = 32; duration = { distribution = \"constant\"; cycles = 1.0; }; } );");
+    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --out t.csv"), 0);
+    char *table = read_file("t.csv");
+    for (size_t i = 0; i < 400; i++)
+        ck_assert_double_eq(cell(table, i, "grid"), floor(cell(table, i, "grid")));
+    assert_quartiles(table, "grid", 1, 1000, false);
+    assert_quartiles(table, "duration.cycles", 10, 1e4, true);
+    free(table);
+}
+END_TEST
+
 /* What a finished run left is one file. A journal with its last line torn, as a kill leaves it, is taken up; a row in it counts
  * and is not done again: here it is a forged one. */
 START_TEST(a_stopped_run_is_taken_up)
@@ -142,6 +212,43 @@ START_TEST(a_point_that_cannot_be_launched_says_why)
 }
 END_TEST
 
+/* ---- Progress ---- */
+
+/* What `command` writes to a terminal; owned by the caller. */
+static char *on_terminal(const char *command)
+{
+    char *text = NULL, buffer[4096];
+    size_t size = 0;
+    int terminal, status;
+    FILE *kept = open_memstream(&text, &size);
+    pid_t child = forkpty(&terminal, NULL, NULL, NULL);
+    ck_assert_int_ge(child, 0);
+    if (child == 0)
+        _exit(shell(command));
+    for (ssize_t length; (length = read(terminal, buffer, sizeof buffer)) > 0;) /* fails when the other side is closed */
+        fwrite(buffer, 1, (size_t)length, kept);
+    waitpid(child, &status, 0);
+    close(terminal);
+    fclose(kept);
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    return text;
+}
+
+/* One line, rewritten, with the time that is left, and cleared in the end. */
+START_TEST(progress_is_shown_on_a_terminal)
+{
+    write_file("s.cfg", "study = { axes = ( { key = \"seed\"; from = 1; to = 30; } ); };\ngpu = \"four-sms\";\n"
+                        "kernels = ( { grid = 500000; block = 256;"
+                        " duration = { distribution = \"lognormal\"; mean = 5000.0; sigma = 1.0; }; } );\n");
+    char *text = on_terminal("$WAVETAIL sweep s.cfg -j1 --out t.csv");
+    regex_t line;
+    ck_assert_int_eq(regcomp(&line, "^(\r\\[#* *\\] [0-9]+ of 30 points, [0-9]+ s left\033\\[K)+\r\033\\[K$", REG_EXTENDED), 0);
+    ck_assert_msg(regexec(&line, text, 0, NULL, 0) == 0, "%s", text);
+    regfree(&line);
+    free(text);
+}
+END_TEST
+
 /* ---- Several processes ---- */
 
 /* Without Open MPI nothing is to be tested. */
@@ -154,40 +261,82 @@ static bool has_mpi(void)
 
 static const char many_points[] =
     "study = { axes = ( { key = \"seed\"; from = 1; to = 60; } ); };\ngpu = \"four-sms\";\n"
-    "kernels = ( { grid = 250000; block = 256; duration = { distribution = \"lognormal\"; mean = 5000.0; sigma = 1.0; }; } );\n";
+    "kernels = ( { grid = 150000; block = 256; duration = { distribution = \"lognormal\"; mean = 5000.0; sigma = 1.0; }; } );\n";
 
 /* Asan's leak check sees Open MPI's own. */
 #define MPIRUN "ASAN_OPTIONS=detect_leaks=0 timeout 100 mpirun --oversubscribe "
+
+static char one_csv[64]; /* the table of many_points by one process */
+
+static void make_one(void)
+{
+    if (!has_mpi())
+        return;
+    enter_folder();
+    write_file("s.cfg", many_points);
+    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --out one.csv"), 0);
+    strcpy(one_csv, "/tmp/wavetail-sweep-one-XXXXXX");
+    int file = mkstemp(one_csv);
+    ck_assert_int_ge(file, 0);
+    close(file);
+    setenv("ONE", one_csv, 1);
+    ck_assert_int_eq(shell("mv one.csv $ONE"), 0);
+    leave_folder();
+}
+
+static void remove_one(void)
+{
+    unlink(one_csv);
+}
 
 START_TEST(processes_make_no_difference)
 {
     if (!has_mpi())
         return;
     write_file("s.cfg", many_points);
-    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --out one.csv"), 0);
     ck_assert_int_eq(shell(MPIRUN "-n 4 $WAVETAIL sweep s.cfg --quiet --out four.csv 2>log"), 0);
-    ck_assert_int_eq(shell("cmp one.csv four.csv"), 0);
+    ck_assert_int_eq(shell("cmp $ONE four.csv"), 0);
     ck_assert_int_eq(shell(MPIRUN "-n 3 $WAVETAIL sweep none.cfg --quiet 2>&1 | grep -c 'none.cfg: cannot open' | grep -qx 1"), 0);
 }
 END_TEST
 
-/* A rank is killed when the first rows are there, upon which mpirun ends the others, sooner or later: the table is whole, or
- * is not there and the journal is, with whose help it becomes whole. */
+/* Rank 2 of four is killed when the first rows are there. Where the machine was so busy that most were by then, once more. The
+ * exit status of mpirun goes to the file `status`. */
+static void lose_a_rank(const char *option)
+{
+    write_file("s.cfg", many_points);
+    write_file("rank.sh", "echo $$ >pid.$OMPI_COMM_WORLD_RANK\nexec $WAVETAIL sweep s.cfg --quiet --out four.csv\n");
+    write_file("kill.sh", "for try in 1 2 3 4 5; do rm -f pid.* four.csv*\n" MPIRUN "$1 -n 4 sh rank.sh >log 2>&1 & run=$!; n=0\n"
+                          "until test -s pid.2 && test -e four.csv.journal && test $(wc -l <four.csv.journal) -gt 3\n"
+                          "do sleep 0.02; n=$((n + 1)); test $n -lt 2000 || break; done; kill -9 $(cat pid.2)\n"
+                          "test -e four.csv; late=$?; wait $run; echo $? >status; test $late = 0 || exit 0; done; exit 1\n");
+    char *command = wt_format("sh kill.sh %s", option);
+    ck_assert_int_eq(shell(command), 0);
+    free(command);
+}
+
+/* As it comes, mpirun then ends the others, sooner or later: the table is whole, or is not there and the journal is, with whose help
+ * it becomes whole. */
 START_TEST(a_killed_ranks_sweep_is_taken_up)
 {
     if (!has_mpi())
         return;
-    write_file("s.cfg", many_points);
-    write_file("rank.sh", "echo $$ >pid.$OMPI_COMM_WORLD_RANK\nexec $WAVETAIL sweep s.cfg --quiet --out four.csv\n");
-    write_file("kill.sh", MPIRUN "-n 4 sh rank.sh >log 2>&1 & run=$!; n=0\n"
-                          "until test -s pid.2 && test -e four.csv.journal && test $(wc -l <four.csv.journal) -gt 3\n"
-                          "do sleep 0.02; n=$((n + 1)); test $n -lt 2000 || exit 1; done; kill -9 $(cat pid.2); wait $run\n"
-                          "test $? != 0 && { test -e four.csv || test -e four.csv.journal; }\n");
-    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --out one.csv"), 0);
-    ck_assert_int_eq(shell("sh kill.sh"), 0);
+    lose_a_rank("");
+    ck_assert_int_eq(shell("test $(cat status) != 0 && { test -e four.csv || test -e four.csv.journal; }"), 0);
     ck_assert_int_eq(shell("test -e four.csv || " MPIRUN "-n 4 $WAVETAIL sweep s.cfg --out four.csv 2>log2"), 0);
     ck_assert_int_eq(shell("test ! -e log2 || grep -q 'of 60 points are in' log2"), 0);
-    ck_assert_int_eq(shell("cmp one.csv four.csv"), 0);
+    ck_assert_int_eq(shell("cmp $ONE four.csv"), 0);
+}
+END_TEST
+
+/* With Open MPI's option to go on, the very run that loses a rank writes the table. */
+START_TEST(others_do_a_killed_ranks_points)
+{
+    if (!has_mpi() || shell("mpirun --version | grep -q 'Open MPI'") != 0)
+        return;
+    lose_a_rank("--enable-recovery");
+    ck_assert_int_eq(shell("cmp $ONE four.csv && test ! -e four.csv.journal"), 0);
+    ck_assert_int_eq(shell("grep -q '^1 of 4 processes died; the others did their points' log"), 0);
 }
 END_TEST
 
@@ -289,11 +438,12 @@ Suite *sweep_suite(void)
     tcase_add_checked_fixture(tests, enter_folder, leave_folder);
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, a_product_has_every_pair_in_order);
+    tcase_add_test(tests, values_are_as_written);
+    tcase_add_test(tests, samples_are_spread_as_asked);
+    tcase_add_test(tests, progress_is_shown_on_a_terminal);
     tcase_add_test(tests, a_stopped_run_is_taken_up);
     tcase_add_test(tests, threads_make_no_difference);
     tcase_add_test(tests, a_point_that_cannot_be_launched_says_why);
-    tcase_add_test(tests, processes_make_no_difference);
-    tcase_add_test(tests, a_killed_ranks_sweep_is_taken_up);
     tcase_add_test(tests, order_and_finer_blocks_shorten_a_tail);
     tcase_add_test(tests, small_blocks_balance);
     tcase_add_test(tests, tasks_can_be_too_coarse_and_too_fine);
@@ -301,5 +451,13 @@ Suite *sweep_suite(void)
     tcase_add_test(tests, batches_trade_throughput_against_latency);
     tcase_add_test(tests, block_sizes_have_to_be_tried);
     suite_add_tcase(suite, tests);
+    TCase *processes = tcase_create("processes");
+    tcase_add_unchecked_fixture(processes, make_one, remove_one);
+    tcase_add_checked_fixture(processes, enter_folder, leave_folder);
+    tcase_set_timeout(processes, 120);
+    tcase_add_test(processes, processes_make_no_difference);
+    tcase_add_test(processes, a_killed_ranks_sweep_is_taken_up);
+    tcase_add_test(processes, others_do_a_killed_ranks_points);
+    suite_add_tcase(suite, processes);
     return suite;
 }

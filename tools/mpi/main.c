@@ -10,14 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/mem.h"
 #include "sweep.h"
 
-enum { TAG_ROW, TAG_ASK, TAG_BYE, TAG_POINTS };
+enum { TAG_ROW, TAG_ASK, TAG_BYE, TAG_POINTS, TAG_LEAVE };
 enum { CHUNK = 16 };                       /* most points given to a rank's thread at once */
 static const double least_patience = 2;    /* seconds of silence after which rank 0 does a point itself */
-static const double farewell_patience = 5; /* and after which a rank that has not said goodbye counts as dead */
+static const double farewell_patience = 3; /* and after which a rank that has not said goodbye counts as dead */
+
+static const double answer_patience = 300; /* and after which the others count rank 0 as dead, which may be at a point itself */
 
 struct row_message {
     uint64_t point; /* and the text follows */
@@ -41,12 +44,27 @@ static void send_row(uint64_t point, const char *row)
     free(message);
 }
 
+/* Whether rank 0 answers; else it must be dead. */
+static bool await(int tag)
+{
+    int there = 0;
+    for (double since = now(); !there && now() - since < answer_patience;) {
+        MPI_Iprobe(0, tag, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+        if (!there)
+            nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    }
+    return there;
+}
+
 /* The points given by rank 0; 0: there are no more. */
 static int ask(int threads, uint64_t **points)
 {
     MPI_Status status;
     int count;
+    *points = NULL;
     MPI_Send(&threads, 1, MPI_INT, 0, TAG_ASK, MPI_COMM_WORLD);
+    if (!await(TAG_POINTS))
+        return 0;
     MPI_Probe(0, TAG_POINTS, MPI_COMM_WORLD, &status);
     MPI_Get_count(&status, MPI_UINT64_T, &count);
     *points = wt_alloc((size_t)count, sizeof **points);
@@ -82,6 +100,7 @@ struct lead {
     size_t count, next;  /* points; from which on none has been given away */
     size_t again;        /* where to look for one to be given away again */
     int helpers, gone;
+    bool *has_gone; /* by rank: has said goodbye */
     double heard, longest; /* last message; longest time between a message and the next */
     struct wt_error *err;
 };
@@ -145,8 +164,10 @@ static enum wt_code take(struct lead *lead, const MPI_Status *status)
         code = keep(lead, message->point, message->text);
     else if (status->MPI_TAG == TAG_ASK)
         give(lead, status->MPI_SOURCE, *(const int *)(const void *)message);
-    else
+    else {
         lead->gone++;
+        lead->has_gone[status->MPI_SOURCE] = true;
+    }
     free(message);
     return code;
 }
@@ -210,6 +231,50 @@ static bool dismiss(void)
     return lead->gone == lead->helpers;
 }
 
+/* MPI_Finalize would wait for the dead, and MPI_Abort sometimes lets Open MPI's mpirun hang: then all leave without. */
+static void leave(bool together, int code)
+{
+    if (together) {
+        MPI_Finalize();
+        return;
+    }
+    fflush(NULL);
+    _exit(code);
+}
+
+/* Tells those who are there how to leave. */
+static void send_home(bool together)
+{
+    int how = together;
+    for (int rank = 1; rank <= the_lead.helpers; rank++)
+        if (the_lead.has_gone[rank])
+            MPI_Send(&how, 1, MPI_INT, rank, TAG_LEAVE, MPI_COMM_WORLD);
+    if (!together)
+        nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL); /* until the messages are through */
+}
+
+static int end_lead(enum wt_code code)
+{
+    bool together = dismiss();
+    if (!together && code == WT_OK)
+        fprintf(stderr, "%d of %d processes died; the others did their points, and the table is complete\n",
+                the_lead.helpers - the_lead.gone, the_lead.helpers + 1);
+    send_home(together);
+    free(the_lead.has_gone);
+    leave(together, (int)code);
+    return (int)code;
+}
+
+static int end_helper(int rank, enum wt_code code)
+{
+    int together = 0;
+    MPI_Send(&rank, 1, MPI_INT, 0, TAG_BYE, MPI_COMM_WORLD);
+    if (await(TAG_LEAVE))
+        MPI_Recv(&together, 1, MPI_INT, 0, TAG_LEAVE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    leave(together, (int)code);
+    return (int)code;
+}
+
 int main(int argc, char **argv)
 {
     int rank, size;
@@ -218,15 +283,11 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     the_lead.helpers = size - 1;
+    the_lead.has_gone = wt_alloc((size_t)size, sizeof *the_lead.has_gone);
     struct sweep_workers workers = {.rank = rank, .default_threads = 1, .work = rank == 0 ? hand_out : compute};
     struct wt_error err = {0};
     enum wt_code code = sweep_main(argc, argv, &workers, &err);
     if (rank == 0 && err.text[0])
         fprintf(stderr, "%s\n", err.text);
-    if (rank > 0)
-        MPI_Send(&rank, 1, MPI_INT, 0, TAG_BYE, MPI_COMM_WORLD);
-    else if (!dismiss())
-        MPI_Abort(MPI_COMM_WORLD, (int)code);
-    MPI_Finalize();
-    return (int)code;
+    return rank > 0 ? end_helper(rank, code) : end_lead(code);
 }

@@ -1,5 +1,6 @@
 #include "progress.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,16 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static void print_left(double seconds)
+{
+    if (seconds < 100)
+        fprintf(stderr, ", %.0f s left", seconds);
+    else if (seconds < 6000)
+        fprintf(stderr, ", %.0f min left", seconds / 60);
+    else
+        fprintf(stderr, ", %.0f h %.0f min left", floor(seconds / 3600), floor(fmod(seconds, 3600) / 60));
+}
+
 static void print_bar(const struct progress *p, double at)
 {
     enum { WIDTH = 20 };
@@ -21,7 +32,7 @@ static void print_bar(const struct progress *p, double at)
     fprintf(stderr, "[%.*s%*s] %llu of %llu %s", full, "####################", WIDTH - full, "", (unsigned long long)p->done,
             (unsigned long long)p->total, p->things);
     if (p->done)
-        fprintf(stderr, ", %.0f s left", left);
+        print_left(left);
 }
 
 static void print_amount(const struct progress *p, double at)

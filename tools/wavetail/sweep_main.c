@@ -66,9 +66,9 @@ static const struct argp argp = {
     .args_doc = "STUDY.cfg|TABLE.csv",
     .doc = "Simulates the points of a study, and writes a table: a row for each, in order, with its settings and results. "
            "The table is the same, byte for byte, however many threads and processes work on it.\v"
-           "`mpirun -n N wavetail sweep STUDY.cfg --out FILE.csv` spreads the points over N processes, of which the first hands "
-           "them out. When one dies, mpirun ends the others; the same command again goes on with what is missing. (With its option "
-           "--enable-recovery they go on and do the dead one's points, where Open MPI itself survives the death.)\n"
+           "`mpirun --enable-recovery -n N wavetail sweep STUDY.cfg --out FILE.csv` spreads the points over N processes, of which the "
+           "first hands them out. When another one dies, the rest do its points. Without --enable-recovery mpirun then ends them all; "
+           "the same command again goes on with what is missing, so that only the points being worked on are lost.\n"
            "\n`wavetail sweep TABLE.csv --svg FILE.svg` draws a table that is there already.",
     .children = children};
 
