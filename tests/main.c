@@ -43,7 +43,7 @@ static Suite *(*const suites[])(void) = {
     sweep_suite,
     view_model_suite,
     view_suite,
-    warp_suite, sass_suite, ncu_suite,
+    warp_suite, sass_suite, ncu_suite, import_suite,
 };
 
 int main(void)

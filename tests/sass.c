@@ -48,7 +48,9 @@ static struct wt_program *program_of(const struct wt_sass_setup *setup, struct w
 
 static const char *const files[] = {"h200/k_fma.sass.zst", "h200/k_fma4.sass.zst",   "h200/k_stream.sass.zst",
                                     "h200/k_mix.sass.zst", "h200/k_bar.sass.zst",    "h200/k_chase.sass.zst",
-                                    "families/families.sass.zst"};
+                                    "families/families.sass.zst",
+                                    "architectures/families.sm_75.sass.zst", "architectures/families.sm_80.sass.zst",
+                                    "architectures/families.sm_100.sass.zst", "architectures/families.sm_120.sass.zst"};
 
 /* What the compiler promises: a load is booked on a scoreboard, itself or by a later one of its kind (they return in order), and
  * nobody waits for a scoreboard that nothing is booked on. Other bits than these would break both. */

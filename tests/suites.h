@@ -48,6 +48,7 @@ Suite *view_suite(void);
 Suite *warp_suite(void);
 Suite *sass_suite(void);
 Suite *ncu_suite(void);
+Suite *import_suite(void);
 Suite *view_model_suite(void);
 
 #endif

@@ -240,7 +240,12 @@ static const struct {
     {"bra there\n", "t.wtp:1: no label 'there'"},
     {"a:\na:\n", "t.wtp:2: the label 'a' stands twice; labels do not go into a repeat"},
     {"ffma r1 wait=6\n", "t.wtp:1: 'wait=6': write e.g. wait=0+2"},
-    {"# nothing\n", "t.wtp: t: a program has from 1 to 1048576 instructions"},
+    {"ffma r1 loop=0\n", "t.wtp:1: 'loop' is of branches only"},
+    {"count 0 5\na:\nnop\nbra a loop=1\n", "t.wtp:4: 'bra a loop=1': it belongs to no loop"},
+    {"a:\nnop\nbra a\n", "t.wtp:3: 'bra a': it goes back for ever; give the loop a count"},
+    {"count 1 5\nnop\n", "t.wtp:1: number 1 where 0 comes next; they count from 0"},
+    {"control taken\n", "t.wtp:1: write `control given`"},
+    {"# nothing\n", "t.wtp: a program has from 1 to 1048576 instructions"},
 };
 
 START_TEST(mistakes_are_named_with_their_line)

@@ -464,10 +464,13 @@ static enum wt_code build(struct builder *b, struct wt_error *err)
 {
     decide_all(b);
     WT_TRY(make_copy(b, (struct copy){0, b->function->count, 0, 0}, err));
-    struct wt_error inner = {0};
-    if (wt_program_check(b->program, &inner) != WT_OK)
-        return wt_fail_at(err, b->setup->path, b->function->line, "%s", inner.text);
-    return WT_OK;
+    size_t index;
+    const char *fault = wt_program_fault(b->program, &index);
+    if (!fault)
+        return WT_OK;
+    long place = index < b->program->count ? wt_sass_at(b->function, b->program->places[index]) : -1;
+    long line = place < 0 ? b->function->line : b->function->instructions[place].line;
+    return wt_fail_at(err, b->setup->path, line, "cannot be run: %s", fault);
 }
 
 enum wt_code wt_program_from_sass(const struct wt_sass_setup *setup, struct wt_program **out,

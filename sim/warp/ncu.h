@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "core/status.h"
 
@@ -34,6 +35,12 @@ struct wt_ncu_source {
 enum wt_code wt_ncu_source_read(const char *path, const char *kernel, struct wt_ncu_source **out, struct wt_error *err);
 enum wt_code wt_ncu_source_read_memory(const char *name, const void *data, size_t size, const char *kernel,
                                        struct wt_ncu_source **out, struct wt_error *err);
+
+/* Whether the file begins as a source page does, rather than a raw page. Fails where it cannot be read. */
+enum wt_code wt_ncu_is_source(const char *path, bool *is_source, struct wt_error *err);
+
+/* The page with the columns above alone: read again, it is the same. */
+void wt_ncu_source_write(const struct wt_ncu_source *source, FILE *stream);
 
 /* NULL is allowed. */
 void wt_ncu_source_free(struct wt_ncu_source *source);

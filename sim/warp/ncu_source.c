@@ -193,6 +193,64 @@ enum wt_code wt_ncu_source_read_memory(const char *name, const void *data, size_
     return read_all(name, lines, kernel, out, err);
 }
 
+/* The header of a source page stands in its first line, or behind the kernel's name. */
+static enum wt_code look_at_first(struct wt_lines *lines, const char *path, struct wt_csv_line *csv, bool *is_source,
+                                  struct wt_error *err)
+{
+    int seen = 0;
+    for (bool more = true; seen < 2 && !*is_source;) {
+        struct wt_line line;
+        WT_TRY(wt_lines_next(lines, &line, &more, err));
+        if (!more)
+            return WT_OK;
+        if (!line.length || line.text[0] == '=')
+            continue;
+        WT_TRY(wt_csv_split(csv, path, &line, err));
+        *is_source = !strcmp(csv->fields[0], "Address") || !strcmp(csv->fields[0], "#");
+        seen++;
+    }
+    return WT_OK;
+}
+
+enum wt_code wt_ncu_is_source(const char *path, bool *is_source, struct wt_error *err)
+{
+    struct wt_lines *lines;
+    struct wt_csv_line csv = {0};
+    *is_source = false;
+    WT_TRY(wt_lines_open(path, &lines, err));
+    enum wt_code code = look_at_first(lines, path, &csv, is_source, err);
+    wt_lines_close(lines);
+    wt_csv_clear(&csv);
+    return code;
+}
+
+static void write_quoted(FILE *stream, const char *text)
+{
+    fputc('"', stream);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', stream);
+        fputc(*text, stream);
+    }
+    fputc('"', stream);
+}
+
+void wt_ncu_source_write(const struct wt_ncu_source *source, FILE *stream)
+{
+    fputs("\"Kernel Name\",", stream);
+    write_quoted(stream, source->kernel);
+    fputs("\n\"Address\"", stream);
+    for (size_t c = 0; c < COLUMNS; c++)
+        fprintf(stream, ",\"%s\"", columns[c].name);
+    fputc('\n', stream);
+    for (size_t i = 0; i < source->count; i++) {
+        fprintf(stream, "0x%" PRIx32, source->rows[i].address);
+        for (size_t c = 0; c < COLUMNS; c++)
+            fprintf(stream, ",%.17g", *(const double *)((const char *)&source->rows[i] + columns[c].offset));
+        fputc('\n', stream);
+    }
+}
+
 void wt_ncu_source_free(struct wt_ncu_source *source)
 {
     if (!source)

@@ -86,79 +86,67 @@ int wt_program_add_split(struct wt_program *program, const struct wt_split *spli
 
 /* ---- Checking ---- */
 
-struct checking {
-    const struct wt_program *program;
-    size_t at;
-    struct wt_error *err;
-};
-
-static enum wt_code fail(const struct checking *c, const char *what)
-{
-    const struct wt_program *p = c->program;
-    const char *text = p->texts[c->at] ? p->texts[c->at] : "";
-    return wt_fail(c->err, WT_BAD_INPUT, "%s: instruction %zu (place %u) %s: %s", p->name, c->at,
-                   (unsigned)p->places[c->at], text, what);
-}
 
 static bool is_share(double value)
 {
     return value >= 0 && value <= 1;
 }
 
-static enum wt_code check_access(const struct checking *c, const struct wt_access *access)
+/* What is wrong with it; NULL: nothing. */
+static const char *access_fault(const struct wt_access *access)
 {
     if (access->space >= WT_SPACE_COUNT || access->kind >= WT_ACCESS_KINDS)
-        return fail(c, "its access is of no known space or kind");
+        return "its access is of no known space or kind";
     if (!(access->lines >= 0 && access->lines <= 32 && access->sectors >= 0 && access->sectors <= 128))
-        return fail(c, "a warp touches 0 to 32 lines and 0 to 128 sectors");
+        return "a warp touches 0 to 32 lines and 0 to 128 sectors";
     if (!(access->wavefronts >= 0 && access->wavefronts <= 128))
-        return fail(c, "a warp takes 0 to 128 wavefronts");
+        return "a warp takes 0 to 128 wavefronts";
     if (!(access->l1_hit <= 1 && access->l2_hit <= 1))
-        return fail(c, "a hit rate is at most 1");
-    return WT_OK;
+        return "a hit rate is at most 1";
+    return NULL;
 }
 
-static enum wt_code check_branch(const struct checking *c, const struct wt_instruction *i)
+static const char *branch_fault(const struct wt_program *p, size_t at)
 {
-    const struct wt_program *p = c->program;
+    const struct wt_instruction *i = &p->instructions[at];
     if (i->branch > WT_BRANCH_UNITE)
-        return fail(c, "there is no such kind of branch");
+        return "there is no such kind of branch";
     if (i->op == WT_OP_BRANCH && i->branch != WT_BRANCH_NEVER && i->target > p->count)
-        return fail(c, "its target lies outside the program");
+        return "its target lies outside the program";
     bool of_loop = i->branch == WT_BRANCH_LOOP || i->branch == WT_BRANCH_SKIP;
     if (of_loop && i->index >= p->loop_count)
-        return fail(c, "it belongs to no loop");
-    if (i->branch == WT_BRANCH_SKIP && i->target <= c->at)
-        return fail(c, "what skips a loop must go forward");
+        return "it belongs to no loop";
+    if (i->branch == WT_BRANCH_SKIP && i->target <= at)
+        return "what skips a loop must go forward";
     bool of_split = i->branch == WT_BRANCH_SPLIT || i->branch == WT_BRANCH_UNITE;
-    if (of_split && (i->index >= p->split_count || i->target <= c->at))
-        return fail(c, "it belongs to no split, or goes backward");
+    if (of_split && (i->index >= p->split_count || i->target <= at))
+        return "it belongs to no split, or goes backward";
     if (!is_share(i->chance) || (i->branch == WT_BRANCH_SPLIT && !is_share(i->chance + p->splits[i->index].both)))
-        return fail(c, "probabilities are from 0 to 1");
-    if (i->op == WT_OP_BRANCH && i->target <= c->at &&
+        return "probabilities are from 0 to 1";
+    if (i->op == WT_OP_BRANCH && i->target <= at &&
         (i->branch == WT_BRANCH_ALWAYS || (i->branch == WT_BRANCH_CHANCE && i->chance > 0.9999999)))
-        return fail(c, "it goes back for ever; give the loop a count");
-    return WT_OK;
+        return "it goes back for ever; give the loop a count";
+    return NULL;
 }
 
-static enum wt_code check_instruction(const struct checking *c)
+static const char *instruction_fault(const struct wt_program *p, size_t at)
 {
-    const struct wt_instruction *i = &c->program->instructions[c->at];
+    const struct wt_instruction *i = &p->instructions[at];
     if (i->op >= WT_OP_COUNT)
-        return fail(c, "there is no such class of instructions");
+        return "there is no such class of instructions";
     if (i->stall > 15 || i->wait_boards >= 1 << WT_SCOREBOARDS)
-        return fail(c, "stall is 0 to 15, and there are six scoreboards");
+        return "stall is 0 to 15, and there are six scoreboards";
     if ((i->write_board >= WT_SCOREBOARDS && i->write_board != WT_NO_SCOREBOARD) ||
         (i->read_board >= WT_SCOREBOARDS && i->read_board != WT_NO_SCOREBOARD))
-        return fail(c, "there are six scoreboards, 0 to 5");
+        return "there are six scoreboards, 0 to 5";
     if (!is_share(i->active))
-        return fail(c, "the active part is from 0 to 1");
+        return "the active part is from 0 to 1";
     if (i->op == WT_OP_MEMORY) {
-        if (i->access >= c->program->access_count)
-            return fail(c, "a memory instruction needs an access");
-        WT_TRY(check_access(c, &c->program->accesses[i->access]));
+        if (i->access >= p->access_count)
+            return "a memory instruction needs an access";
+        return access_fault(&p->accesses[i->access]);
     }
-    return i->op == WT_OP_BRANCH || i->op == WT_OP_EXIT ? check_branch(c, i) : WT_OK;
+    return i->op == WT_OP_BRANCH || i->op == WT_OP_EXIT ? branch_fault(p, at) : NULL;
 }
 
 static bool is_count(const struct wt_count *count)
@@ -168,18 +156,33 @@ static bool is_count(const struct wt_count *count)
     return finite && in_range && (count->draw != WT_DRAW_GEOMETRIC || count->base >= 1);
 }
 
-enum wt_code wt_program_check(const struct wt_program *program, struct wt_error *err)
+const char *wt_program_fault(const struct wt_program *program, size_t *at)
 {
+    *at = SIZE_MAX;
     if (program->count == 0 || program->count > WT_MOST_INSTRUCTIONS)
-        return wt_fail(err, WT_BAD_INPUT, "%s: a program has from 1 to %d instructions", program->name,
-                       WT_MOST_INSTRUCTIONS);
+        return "a program has from 1 to 1048576 instructions";
     for (size_t i = 0; i < program->loop_count; i++)
         if (!is_count(&program->loops[i]))
-            return wt_fail(err, WT_BAD_INPUT, "%s: the count of loop %zu is out of range", program->name, i);
-    struct checking c = {.program = program, .err = err};
-    for (c.at = 0; c.at < program->count; c.at++)
-        WT_TRY(check_instruction(&c));
-    return WT_OK;
+            return "a loop's count is out of range";
+    for (*at = 0; *at < program->count; (*at)++) {
+        const char *fault = instruction_fault(program, *at);
+        if (fault)
+            return fault;
+    }
+    return NULL;
+}
+
+enum wt_code wt_program_check(const struct wt_program *program, struct wt_error *err)
+{
+    size_t at;
+    const char *fault = wt_program_fault(program, &at);
+    if (!fault)
+        return WT_OK;
+    if (at >= program->count)
+        return wt_fail(err, WT_BAD_INPUT, "%s: %s", program->name, fault);
+    const char *text = program->texts[at] ? program->texts[at] : "";
+    return wt_fail(err, WT_BAD_INPUT, "%s: instruction %zu (place %u) %s: %s", program->name, at,
+                   (unsigned)program->places[at], text, fault);
 }
 
 /* ---- Coalescing ---- */

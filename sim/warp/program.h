@@ -173,6 +173,10 @@ uint16_t wt_program_add_access(struct wt_program *program, const struct wt_acces
 int wt_program_add_loop(struct wt_program *program, const struct wt_count *count);
 int wt_program_add_split(struct wt_program *program, const struct wt_split *split);
 
+/* What keeps the simulation from running it, NULL: nothing; *at is then the instruction, or SIZE_MAX where it is none in
+ * particular. */
+const char *wt_program_fault(const struct wt_program *program, size_t *at);
+
 /* Whether the simulation can run it: indices, targets and probabilities in range, loops that end, accesses that make
  * sense. Fails with WT_BAD_INPUT and the instruction's place. To be called once a program is complete. */
 enum wt_code wt_program_check(const struct wt_program *program, struct wt_error *err);

@@ -11,7 +11,7 @@
 #include "warp/assemble.h"
 #include "warp/text_words.h"
 
-enum { MOST_DEPTH = 32, MOST_LABELS = 1024, MOST_NAME = 64 };
+enum { MOST_DEPTH = 32, MOST_NAME = 64 };
 
 /* A branch whose label may still come. */
 struct jump {
@@ -23,6 +23,7 @@ struct jump {
 struct label {
     char name[MOST_NAME];
     uint32_t at;
+    long line;
 };
 
 struct parser {
@@ -37,6 +38,7 @@ struct parser {
     size_t label_count, label_capacity;
     int depth;
     long repeats; /* so far */
+    bool control_given;
     struct wt_error *err;
 };
 
@@ -237,6 +239,9 @@ static enum wt_code read_key(struct parser *p, const char *word, struct wt_instr
     }
     if (key->of_memory && t->mnemonic->op != WT_OP_MEMORY)
         return fail(p, "'%s' is of memory instructions only", name);
+    enum wt_op op = t->mnemonic->op;
+    if (key->of_control && op != WT_OP_BRANCH && op != WT_OP_EXIT && op != WT_OP_CONVERGE)
+        return fail(p, "'%s' is of branches only", name);
     double value = 1;
     if (key->is_flag != !equals)
         return fail(p, key->is_flag ? "'%s' takes no value" : "'%s' needs a value", name);
@@ -308,31 +313,37 @@ static enum wt_code read_instruction(struct parser *p)
 
 /* ---- Branches by label ---- */
 
+static const struct wt_mnemonic bra = {.name = "bra", .op = WT_OP_BRANCH};
+
+static enum wt_code read_trips(struct parser *p, struct wt_instruction *i)
+{
+    struct wt_count count;
+    int index;
+    wt_tokens_skip(&p->words, strlen("trips="));
+    WT_TRY(read_count(p, &count));
+    WT_TRY(new_loop(p, &count, &index));
+    i->branch = WT_BRANCH_LOOP;
+    i->index = (uint8_t)index;
+    return WT_OK;
+}
+
 static enum wt_code read_bra(struct parser *p, const struct wt_operands *operands)
 {
     struct jump jump = {.line = p->words.line};
+    struct wt_instruction_text t = {.mnemonic = &bra, .instruction = wt_instruction_of(WT_OP_BRANCH), .operands = *operands};
     const char *label = wt_tokens_take(&p->words);
     if (!label)
         return fail(p, "bra needs a label%s", "");
     snprintf(jump.label, sizeof jump.label, "%s", label);
-    enum wt_branch kind = WT_BRANCH_ALWAYS;
-    double chance = 0;
-    int index = 0;
-    const char *word = wt_tokens_peek(&p->words);
-    if (word && !strncmp(word, "chance=", 7)) {
-        kind = WT_BRANCH_CHANCE;
-        WT_TRY(number(p, wt_tokens_take(&p->words) + 7, 0, 1, &chance));
-    } else if (word && !strncmp(word, "trips=", 6)) {
-        kind = WT_BRANCH_LOOP;
-        struct wt_count count;
-        wt_tokens_skip(&p->words, 6);
-        WT_TRY(read_count(p, &count));
-        WT_TRY(new_loop(p, &count, &index));
-    } else if (wt_tokens_accept(&p->words, "later-warps")) {
-        kind = WT_BRANCH_LATER_WARPS;
+    for (const char *word = wt_tokens_peek(&p->words); word && *word != '}'; word = wt_tokens_peek(&p->words)) {
+        if (!strncmp(word, "trips=", 6))
+            WT_TRY(read_trips(p, &t.instruction));
+        else
+            WT_TRY(read_key(p, wt_tokens_take(&p->words), &t));
     }
-    WT_TRY(emit_branch(p, kind, index, chance, &jump.instruction));
-    p->operands[jump.instruction] = *operands;
+    t.operands.own_stall = t.gave_stall;
+    t.operands.own_boards = t.gave_boards;
+    WT_TRY(emit(p, &t.instruction, &t.operands, &jump.instruction));
     p->jumps = wt_grow(p->jumps, &p->jump_capacity, p->jump_count + 1, sizeof *p->jumps);
     p->jumps[p->jump_count++] = jump;
     return WT_OK;
@@ -340,29 +351,83 @@ static enum wt_code read_bra(struct parser *p, const struct wt_operands *operand
 
 static enum wt_code read_label(struct parser *p)
 {
-    struct label label = {.at = (uint32_t)p->program->count};
+    struct label label = {.at = (uint32_t)p->program->count, .line = p->words.line};
     const char *word = wt_tokens_take(&p->words);
     snprintf(label.name, sizeof label.name, "%.*s", (int)strlen(word) - 1, word);
-    for (size_t i = 0; i < p->label_count; i++)
-        if (!strcmp(p->labels[i].name, label.name))
-            return fail(p, "the label '%s' stands twice; labels do not go into a repeat", label.name);
-    if (p->label_count == MOST_LABELS)
+    if (p->label_count == WT_MOST_INSTRUCTIONS)
         return fail(p, "too many labels%s", "");
     p->labels = wt_grow(p->labels, &p->label_capacity, p->label_count + 1, sizeof *p->labels);
     p->labels[p->label_count++] = label;
     return WT_OK;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    const struct label *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : (x->line > y->line) - (x->line < y->line);
+}
+
+static int is_named(const void *name, const void *label)
+{
+    return strcmp(name, ((const struct label *)label)->name);
+}
+
 static enum wt_code join_labels(struct parser *p)
 {
+    if (p->label_count > 0)
+        qsort(p->labels, p->label_count, sizeof *p->labels, by_name);
+    for (size_t i = 1; i < p->label_count; i++)
+        if (!strcmp(p->labels[i].name, p->labels[i - 1].name))
+            return wt_fail_at(p->err, p->path, p->labels[i].line, "the label '%s' stands twice; labels do not go into a repeat",
+                              p->labels[i].name);
     for (size_t i = 0; i < p->jump_count; i++) {
-        size_t l = 0;
-        while (l < p->label_count && strcmp(p->labels[l].name, p->jumps[i].label))
-            l++;
-        if (l == p->label_count)
-            return wt_fail_at(p->err, p->path, p->jumps[i].line, "no label '%s'", p->jumps[i].label);
-        p->program->instructions[p->jumps[i].instruction].target = p->labels[l].at;
+        const struct jump *jump = &p->jumps[i];
+        const struct label *label =
+            p->label_count ? bsearch(jump->label, p->labels, p->label_count, sizeof *p->labels, is_named) : NULL;
+        if (!label)
+            return wt_fail_at(p->err, p->path, jump->line, "no label '%s'", jump->label);
+        p->program->instructions[jump->instruction].target = label->at;
     }
+    return WT_OK;
+}
+
+/* ---- Declarations ---- */
+
+/* `control given`, `count K COUNT`, `split K Q`. */
+static enum wt_code read_control(struct parser *p)
+{
+    if (!wt_tokens_accept(&p->words, "given"))
+        return fail(p, "write `control given`%s", "");
+    p->control_given = true;
+    return WT_OK;
+}
+
+static enum wt_code read_number_of(struct parser *p, size_t expected)
+{
+    double number;
+    WT_TRY(next_number(p, 0, 1e6, &number));
+    if (number != (double)expected)
+        return wt_fail_at(p->err, p->path, p->words.line, "number %g where %zu comes next; they count from 0", number, expected);
+    return WT_OK;
+}
+
+static enum wt_code declare_count(struct parser *p)
+{
+    struct wt_count count;
+    int index;
+    WT_TRY(read_number_of(p, p->program->loop_count));
+    WT_TRY(read_count(p, &count));
+    return new_loop(p, &count, &index);
+}
+
+static enum wt_code declare_split(struct parser *p)
+{
+    double both;
+    WT_TRY(read_number_of(p, p->program->split_count));
+    WT_TRY(next_number(p, 0, 1, &both));
+    if (wt_program_add_split(p->program, &(struct wt_split){(float)both}) < 0)
+        return fail(p, "too many splits%s; a program has at most 32", "");
     return WT_OK;
 }
 
@@ -463,6 +528,12 @@ static enum wt_code read_statement(struct parser *p)
         return read_first_warp(p);
     if (wt_tokens_accept(&p->words, "work"))
         return next_number(p, 0, 1e12, &p->program->work);
+    if (wt_tokens_accept(&p->words, "control"))
+        return read_control(p);
+    if (wt_tokens_accept(&p->words, "count"))
+        return declare_count(p);
+    if (wt_tokens_accept(&p->words, "split"))
+        return declare_split(p);
     if (word[strlen(word) - 1] == ':')
         return read_label(p);
     return read_instruction(p);
@@ -492,6 +563,18 @@ static enum wt_code read_block(struct parser *p)
     return WT_OK;
 }
 
+static enum wt_code check_program(const struct parser *p)
+{
+    const struct wt_program *program = p->program;
+    size_t at;
+    const char *fault = wt_program_fault(program, &at);
+    if (!fault)
+        return WT_OK;
+    if (at >= program->count)
+        return wt_fail_at(p->err, p->path, 0, "%s", fault);
+    return wt_fail_at(p->err, p->path, program->places[at], "'%s': %s", program->texts[at], fault);
+}
+
 static enum wt_code read_program(struct parser *p)
 {
     while (wt_tokens_more(&p->words)) {
@@ -504,11 +587,9 @@ static enum wt_code read_program(struct parser *p)
         WT_TRY(end_statement(p));
     }
     WT_TRY(join_labels(p));
-    wt_assemble(p->program, p->operands);
-    struct wt_error inner = {0};
-    if (wt_program_check(p->program, &inner) != WT_OK)
-        return wt_fail_at(p->err, p->path, 0, "%s", inner.text);
-    return WT_OK;
+    if (!p->control_given)
+        wt_assemble(p->program, p->operands);
+    return check_program(p);
 }
 
 /* ---- Files ---- */

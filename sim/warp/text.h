@@ -19,7 +19,7 @@
  *     if P [both=Q] { … } [else { … }]    P: the whole warp takes the first path; Q: it diverges and takes both
  *     first-warp { … }                only the block's first warp
  *     NAME:                           a label
- *     bra NAME [chance=P | trips=COUNT | later-warps]
+ *     bra NAME [chance=P | trips=COUNT | later-warps | never]
  *     [@p0] MNEMONIC operands key=value …
  * Mnemonics are SASS's (what follows a dot sets the width of memory accesses and is ignored otherwise) or a class's name
  * (`wt_text_print_reference`). The first operand is the result, save for stores, barriers and branches; further ones are
@@ -28,10 +28,16 @@
  * control bits as in SASS, worked out from the registers where not given: stall=N, wait=0+2, write=N, read=N, yield;
  * of memory: width=BYTES per thread, stride=BYTES from thread to thread, lanes=N, or lines=N sectors=N directly;
  * ways=N (passes through the banks; of global atomics: threads that meet in one address), l1=P, l2=P (hit rates),
- * footprint=MIB, scattered. */
+ * footprint=MIB, scattered.
+ *
+ * What wt_text_write makes of other programs (SASS) says it all: `control given` (nothing is worked out from registers), and
+ * branches in the form of warp/program.h, whose loops and splits are declared by number:
+ *     count K COUNT [per block]       split K Q
+ *     bra NAME loop=K | skip=K | split=K chance=P | unite=K */
 #ifndef WT_WARP_TEXT_H
 #define WT_WARP_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -46,6 +52,10 @@ enum wt_code wt_text_read(const char *path, struct wt_program **out, struct wt_e
 
 /* The same from `size` bytes in memory; `path` names them in messages. */
 enum wt_code wt_text_parse(const char *text, size_t size, const char *path, struct wt_program **out, struct wt_error *err);
+
+/* The program as such a text, which read again is the same program, names apart. The texts of its instructions become
+ * comments, behind their places in hexadecimal if `has_addresses`. */
+void wt_text_write(const struct wt_program *program, bool has_addresses, FILE *stream);
 
 /* Statements, mnemonics and keys, for --help. */
 void wt_text_print_reference(FILE *stream);

@@ -150,7 +150,10 @@ static const struct wt_mnemonic mnemonics[] = {
     ACCESS("atomg", WT_SPACE_GLOBAL, WT_ACCESS_ATOMIC, true), ACCESS("red", WT_SPACE_GLOBAL, WT_ACCESS_REDUCE, false),
     ACCESS("ldl", WT_SPACE_LOCAL, WT_ACCESS_LOAD, true), ACCESS("stl", WT_SPACE_LOCAL, WT_ACCESS_STORE, false),
     ACCESS("lds", WT_SPACE_SHARED, WT_ACCESS_LOAD, true), ACCESS("sts", WT_SPACE_SHARED, WT_ACCESS_STORE, false),
-    ACCESS("atoms", WT_SPACE_SHARED, WT_ACCESS_ATOMIC, true), ACCESS("tex", WT_SPACE_TEXTURE, WT_ACCESS_LOAD, true),
+    ACCESS("atoms", WT_SPACE_SHARED, WT_ACCESS_ATOMIC, true), ACCESS("stas", WT_SPACE_CLUSTER, WT_ACCESS_STORE, false),
+    ACCESS("redas", WT_SPACE_CLUSTER, WT_ACCESS_REDUCE, false), ACCESS("tex", WT_SPACE_TEXTURE, WT_ACCESS_LOAD, true),
+    ACCESS("sust", WT_SPACE_TEXTURE, WT_ACCESS_STORE, false), ACCESS("suatom", WT_SPACE_TEXTURE, WT_ACCESS_ATOMIC, true),
+    ACCESS("sured", WT_SPACE_TEXTURE, WT_ACCESS_REDUCE, false),
 };
 
 enum { MNEMONICS = sizeof mnemonics / sizeof *mnemonics };
@@ -242,6 +245,18 @@ SETTER(read, t->instruction.read_board = (uint8_t)value; t->gave_boards = true)
 SETTER(yield, t->instruction.yield = true)
 SETTER(later, t->instruction.branch = WT_BRANCH_LATER_WARPS)
 SETTER(never, t->instruction.branch = WT_BRANCH_NEVER)
+SETTER(loop, t->instruction.branch = WT_BRANCH_LOOP; t->instruction.index = (uint8_t)value)
+SETTER(skip, t->instruction.branch = WT_BRANCH_SKIP; t->instruction.index = (uint8_t)value)
+SETTER(split, t->instruction.branch = WT_BRANCH_SPLIT; t->instruction.index = (uint8_t)value)
+SETTER(unite, t->instruction.branch = WT_BRANCH_UNITE; t->instruction.index = (uint8_t)value)
+
+static void set_chance(struct wt_instruction_text *t, double value)
+{
+    t->instruction.chance = (float)value;
+    if (t->instruction.branch == WT_BRANCH_ALWAYS)
+        t->instruction.branch = WT_BRANCH_CHANCE;
+}
+
 SETTER(width, t->width = (int)value)
 SETTER(stride, t->stride = (int)value)
 SETTER(lanes, t->lanes = (int)value)
@@ -257,13 +272,21 @@ static const struct wt_text_key keys[] = {
     {"active", "part of the executions in which a predicated instruction does something", 0, 1, set_active},
     {"latency", "cycles from issue to result; default: the class's", 1, 65535, set_latency},
     {"interval", "cycles its pipe is taken; default: the class's", 1, 65535, set_interval},
-    {"stall", "cycles until the next instruction; default: by the registers", 1, 15, set_stall},
+    {"stall", "cycles until the next instruction; default: by the registers", 0, 15, set_stall},
     {"wait", "scoreboards it waits for, e.g. 0+2; default: by the registers", 0, 0, NULL, .is_boards = true},
     {"write", "scoreboard of its result; default: by the registers", 0, 5, set_write},
     {"read", "scoreboard of its operands", 0, 5, set_read},
     {"yield", "the scheduler should prefer another warp next", 0, 0, set_yield, .is_flag = true},
-    {"later-warps", "of exit: all warps of the block but the first", 0, 0, set_later, .is_flag = true},
-    {"never", "of exit and bsync: has no effect", 0, 0, set_never, .is_flag = true},
+    {"later-warps", "of bra and exit: all warps of the block but the first", 0, 0, set_later, .is_flag = true, .of_control = true},
+    {"never", "of bra, exit and bsync: has no effect", 0, 0, set_never, .is_flag = true, .of_control = true},
+    {"chance", "of bra and exit: probability that it is taken; with split: of the second path alone", 0, 1, set_chance,
+     .of_control = true},
+    {"loop", "of bra: the end of the loop that runs as often as `count` of this number says", 0, WT_MOST_LOOPS - 1, set_loop,
+     .of_control = true},
+    {"skip", "of bra: in front of that loop, taken where it does not run at all", 0, WT_MOST_LOOPS - 1, set_skip, .of_control = true},
+    {"split", "of bra: in front of two paths; `split` of this number says how often both are gone", 0, WT_MOST_SPLITS - 1, set_split,
+     .of_control = true},
+    {"unite", "of bra: behind the first of those paths", 0, WT_MOST_SPLITS - 1, set_unite, .of_control = true},
     {"width", "bytes per thread; default: by the mnemonic's dots, 4", 1, 16, set_width, true},
     {"stride", "bytes from one thread's address to the next; default: the width", 0, 1 << 20, set_stride, true},
     {"lanes", "threads that take part", 1, 32, set_lanes, true},
@@ -306,6 +329,14 @@ bool wt_text_boards(const char *text, uint8_t *mask)
     }
 }
 
+const struct wt_mnemonic *wt_mnemonic_for(enum wt_op op, enum wt_space space, enum wt_access_kind kind)
+{
+    for (size_t i = 0; i < MNEMONICS; i++)
+        if (mnemonics[i].op == op && (op != WT_OP_MEMORY || (mnemonics[i].space == space && mnemonics[i].kind == kind)))
+            return &mnemonics[i];
+    return NULL;
+}
+
 const char *wt_text_nearest_mnemonic(const char *word)
 {
     const char *names[MNEMONICS];
@@ -331,7 +362,10 @@ static const char statements[] =
     "if P [both=Q] { } [else { }]  the warp takes the first path (P) or, diverged, both (Q)\n"
     "first-warp { }                only the block's first warp\n"
     "NAME:                         a label\n"
-    "bra NAME [chance=P | trips=COUNT | later-warps]\n"
+    "bra NAME [chance=P | trips=COUNT | later-warps | never]\n"
+    "control given                 nothing is worked out from the registers: stall, wait, write and read are as written\n"
+    "count K COUNT [per block]     for `bra NAME loop=K` and `skip=K`; K = 0, 1, ...\n"
+    "split K Q                     for `bra NAME split=K chance=P` and `unite=K`\n"
     "[@p0] MNEMONIC operands key=value    the first operand is the result; registers r0 to r254, p0 to p6, ur0 to ur62\n"
     "# comment\n";
 

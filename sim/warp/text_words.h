@@ -50,6 +50,9 @@ struct wt_mnemonic {
 /* By the word's part in front of the first dot; NULL: there is none. */
 const struct wt_mnemonic *wt_mnemonic_of(const char *word);
 
+/* The first of that class, and for memory of that space and kind; NULL: there is none. */
+const struct wt_mnemonic *wt_mnemonic_for(enum wt_op op, enum wt_space space, enum wt_access_kind kind);
+
 /* One being read. */
 struct wt_instruction_text {
     const struct wt_mnemonic *mnemonic;
@@ -72,6 +75,7 @@ struct wt_text_key {
     double low, high;
     void (*set)(struct wt_instruction_text *t, double value);
     bool of_memory, is_flag, is_boards;
+    bool of_control; /* of branches and the like only */
 };
 
 const struct wt_text_key *wt_text_key(const char *name);

@@ -1,5 +1,5 @@
-/* Whatever the text, the reader of kernel programs returns a program or a message, and a short program runs to its end: every
- * warp in one state each cycle. */
+/* Whatever the text, the reader of kernel programs returns a program or a message; written, it can be read again; and a short
+ * program runs to its end, every warp in one state each cycle. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -61,6 +61,25 @@ static void simulate(const struct wt_program *program)
     wt_warp_free(warp);
 }
 
+static void write_and_read(const struct wt_program *program)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct wt_program *again;
+    struct wt_error err = {0};
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        abort();
+    wt_text_write(program, false, stream);
+    fclose(stream);
+    if (wt_text_parse(text, size, "again.wtp", &again, &err) != WT_OK)
+        abort();
+    if (again->count != program->count || again->loop_count != program->loop_count || again->access_count > program->access_count)
+        abort();
+    wt_program_free(again);
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct wt_program *program;
@@ -68,6 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum wt_code code = wt_text_parse((const char *)data, size, "fuzz.wtp", &program, &err);
     if ((code == WT_OK) != (program != NULL) || (code == WT_OK) != (err.text[0] == '\0'))
         abort();
+    if (program && program->count <= MOST_SIMULATED)
+        write_and_read(program);
     if (program && is_short(program))
         simulate(program);
     wt_program_free(program);

@@ -12,6 +12,7 @@ extern const struct command replay_command;
 extern const struct command validate_command;
 extern const struct command whatif_command;
 extern const struct command topology_command;
+extern const struct command import_command;
 extern const struct command export_command;
 extern const struct command occupancy_command;
 extern const struct command calibrate_command;
@@ -27,6 +28,7 @@ static const struct command *const commands[] = {
     &whatif_command,
     &topology_command,
     &calibrate_command,
+    &import_command,
     &export_command,
     &occupancy_command,
     &sweep_command,

@@ -1,0 +1,45 @@
+/* A kernel from SASS: the options that `run --sass` and `import sass` share, and reading what they name. */
+#ifndef WT_SASS_INPUT_H
+#define WT_SASS_INPUT_H
+
+#include <argp.h>
+#include <stdio.h>
+
+#include "trace/trace.h"
+#include "warp/from_sass.h"
+
+enum { MOST_TRIPS = 64 };
+
+/* Put `sass_input_argp` among the argp children with a `struct sass_input *` as its input. */
+struct sass_input {
+    const char *kernel, *source, *trace; /* NULL: not given */
+    struct wt_trip trips[MOST_TRIPS];
+    size_t trip_count;
+    double work;     /* negative: not given */
+    double l1_hit, l2_hit; /* negative: not known */
+};
+
+/* --kernel, --ncu-source, --trip, --work, --trace, --l1-hit, --l2-hit. */
+extern const struct argp sass_input_argp;
+
+struct sass_kernel {
+    struct wt_sass *sass;
+    const struct wt_sass_function *function; /* in sass */
+    struct wt_ncu_source *source; /* NULL: none given */
+    struct wt_trace *trace;       /* the same */
+    struct wt_program *program;   /* its `work` is the option's, or the trace's mean */
+    struct wt_sass_report report;
+};
+
+/* Reads the SASS in `path` and what the options name, for blocks of `threads`. Give *kernel to sass_kernel_clear in any case. */
+enum wt_code sass_kernel_read(const char *path, const struct sass_input *input, int threads, struct sass_kernel *kernel,
+                              struct wt_error *err);
+void sass_kernel_clear(struct sass_kernel *kernel);
+
+/* The trace's blocks' work, by block; owned by the caller. NULL: no trace was given. */
+double *sass_kernel_work(const struct sass_kernel *kernel, size_t *count);
+
+/* What had to be assumed, a line each, behind `prefix`. */
+void sass_kernel_warn(FILE *stream, const char *prefix, const struct sass_kernel *kernel);
+
+#endif
