@@ -79,7 +79,7 @@ START_TEST(figures_are_right)
         {"small-grid", "{sms} {blocks} {idle_sms}", "120 30 90"},
         {"imbalance", "{0:makespan} {1:makespan} {2:makespan}", "19,000 cycles 13,000 cycles 12,700 cycles"},
         {"imbalance", "{3:makespan} {4:makespan} {5:makespan}", "19,000 cycles 19,000 cycles 12,300 cycles"},
-        {"one-more", "{sms} {0:blocks} {0:waves} {1:blocks} {1:waves}", "132 2112 1.00 2113 1.00"},
+        {"one-more", "{sms} {0:blocks} {0:waves} {1:blocks} {1:waves}", "132 132 1.00 133 1.01"},
         {"balance", "{sms} {blocks} {second:blocks}", "80 80 640"},
         {"deadlock", "{deadlock}", "no deadlock"},
         {"fragmentation", "{1:begin} {second:1:begin} {makespan} {second:makespan}",
@@ -120,13 +120,21 @@ START_TEST(comparisons_come_out_as_told)
 }
 END_TEST
 
-/* The fifth block has no room, and the message names it. */
+/* The fifth block has no room, and the message names it; the others arrive at half of their 1,000 cycles and stay. */
 START_TEST(deadlock_names_the_missing_block)
 {
     struct shown s = shown("deadlock");
     ck_assert_ptr_null(s.runs[0].deadlock);
     ck_assert_ptr_nonnull(s.runs[1].deadlock);
     ck_assert_ptr_nonnull(strstr(s.runs[1].deadlock, "4 blocks wait at a barrier of the grid for block 4,"));
+    const struct wt_timeline *stuck = s.runs[1].timeline;
+    ck_assert_uint_eq(stuck->stuck_since, 500 * WT_CYCLE);
+    ck_assert_uint_eq(stuck->span_count, 4);
+    for (size_t i = 0; i < stuck->span_count; i++) {
+        ck_assert_uint_eq(stuck->spans[i].block, i);
+        ck_assert_uint_eq(stuck->spans[i].start, 0);
+        ck_assert_uint_gt(stuck->spans[i].end, stuck->stuck_since);
+    }
     clear(&s);
 }
 END_TEST
@@ -216,6 +224,24 @@ START_TEST(clusters_leave_sms_idle)
 }
 END_TEST
 
+/* Captions of a launch count from its first start, others from the run's. */
+START_TEST(captions_have_their_moments)
+{
+    struct shown s = shown("tail");
+    struct wt_caption caption = {.at = 0.5, .launch = -1};
+    ck_assert_uint_eq(wt_lesson_moment(&caption, s.runs), 1500 * WT_CYCLE);
+    clear(&s);
+    s = shown("residency");
+    caption.launch = 2;
+    ck_assert_uint_eq(wt_lesson_moment(&caption, s.runs), (1000 + 2000 + 1500) * WT_CYCLE);
+    clear(&s);
+    s = shown("deadlock");
+    caption = (struct wt_caption){.at = 0.5, .second = true, .launch = -1};
+    ck_assert_uint_eq(wt_lesson_moment(&caption, s.runs), 500 * WT_CYCLE);
+    clear(&s);
+}
+END_TEST
+
 START_TEST(mistakes_are_told)
 {
     static const char *const wrong[] = {"{makespam}", "{second:makespan}", "{1:makespan}", "{makespan", "{}", "{0:}", "{0makespan}"};
@@ -265,6 +291,7 @@ Suite *lessons_suite(void)
     tcase_add_test(tcase, occupancy_pays_until_a_warp_is_always_eligible);
     tcase_add_test(tcase, one_large_block_waits_at_its_barrier);
     tcase_add_test(tcase, clusters_leave_sms_idle);
+    tcase_add_test(tcase, captions_have_their_moments);
     tcase_add_test(tcase, mistakes_are_told);
     tcase_add_loop_test(tcase, near_names_are_suggested, 0, 7);
     tcase_set_timeout(tcase, 30);

@@ -291,6 +291,26 @@ START_TEST(only_visible_tails_are_marked)
 }
 END_TEST
 
+/* Four blocks on four SMs leave none in the queue; a lesson can do without tails. */
+START_TEST(one_wave_has_no_tail)
+{
+    static const struct wt_story about_something_else = {.scenario = "", .question = "", .answer = "", .without_tails = true};
+    for (uint64_t blocks = 4; blocks <= 5; blocks++) {
+        struct synthetic how = textbook;
+        how.blocks = blocks;
+        struct wt_timeline *timeline = synthetic_timeline(&how);
+        struct wt_export what = {.simulated = timeline};
+        struct wt_picture picture;
+        wt_picture_plan(&picture, &what, true);
+        ck_assert_int_eq(wt_picture_tail(&picture, &picture.sides[0], 0) != NULL, blocks == 5);
+        picture.what = &(struct wt_export){.simulated = timeline, .story = &about_something_else};
+        ck_assert_ptr_null(wt_picture_tail(&picture, &picture.sides[0], 0));
+        wt_picture_clear(&picture);
+        wt_timeline_free(timeline);
+    }
+}
+END_TEST
+
 /* No blocks, no launches, a name that is no text, and one that is far too long. */
 START_TEST(odd_content_can_be_drawn)
 {
@@ -438,6 +458,27 @@ START_TEST(comparison_picture)
 }
 END_TEST
 
+/* A lesson's: its words, numbers at their moments, two runs with names of their own, the second a deadlock from 500 on. */
+START_TEST(lesson_picture)
+{
+    static const struct wt_remark remarks[] = {
+        {0, 0, "Four blocks start."}, {0, 2000 * WT_CYCLE, "The queue is empty."}, {1, 500 * WT_CYCLE, "All of them wait."}};
+    static const struct wt_story story = {
+        "Ten blocks on four SMs, and four blocks that wait for a fifth. This line is long enough to be broken, which is why it goes on.",
+        "What happens?", "Ten blocks take three rounds; the four wait for ever.", remarks, 3, false};
+    struct synthetic how = textbook;
+    struct wt_timeline *rounds = synthetic_timeline(&how);
+    how.blocks = 4;
+    struct wt_timeline *stuck = synthetic_timeline(&how);
+    stuck->stuck_since = 500 * WT_CYCLE;
+    struct wt_export what = {.simulated = stuck, .measured = rounds, .labels = {"ten blocks", "four that wait"},
+                             .title = "A lesson", .story = &story, .width = 800};
+    compare_golden("lesson", &what);
+    wt_timeline_free(rounds);
+    wt_timeline_free(stuck);
+}
+END_TEST
+
 Suite *picture_suite(void)
 {
     Suite *suite = suite_create("picture");
@@ -450,11 +491,13 @@ Suite *picture_suite(void)
     tcase_add_test(tcase, any_size_can_be_drawn);
     tcase_add_test(tcase, parts_do_not_overlap);
     tcase_add_test(tcase, only_visible_tails_are_marked);
+    tcase_add_test(tcase, one_wave_has_no_tail);
     tcase_add_test(tcase, odd_content_can_be_drawn);
     tcase_add_test(tcase, pdf_does_not_tell_the_date);
     tcase_add_test(tcase, shades_differ_in_lightness);
     tcase_add_test(tcase, textbook_picture);
     tcase_add_test(tcase, comparison_picture);
+    tcase_add_test(tcase, lesson_picture);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -217,6 +217,7 @@ bool wt_waiting_standstill(const struct wt_waiting *w, struct wt_standstill *out
     for (uint64_t i = 0; i < w->setup.grid_blocks; i++) {
         if (w->members[i].state != ARRIVED)
             continue;
+        out->since = w->members[i].arrival > out->since ? w->members[i].arrival : out->since;
         if (out->waiting++ > 0)
             continue;
         out->block = i;

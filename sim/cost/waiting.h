@@ -47,6 +47,7 @@ struct wt_standstill {
     uint64_t block;       /* the first of them */
     uint64_t awaited;     /* the first it misses */
     bool awaited_started; /* it waits too: in a circle, or for one that has not started */
+    wt_time since;        /* the last of them arrived */
     uint64_t missing;     /* where `awaited` leads to, block by block: the first that has not started; grid_blocks: a circle */
 };
 

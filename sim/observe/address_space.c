@@ -92,6 +92,7 @@ struct map {
     const struct wt_address_space *space;
     const struct wt_timeline *about;
     uint32_t first_launch;
+    struct wt_box box;
     double begin, end; /* cycles from the origin */
     int total;         /* bytes shown */
 };
@@ -103,12 +104,12 @@ static double cycles_of(const struct wt_address_space *space, wt_time at)
 
 static double at_x(const struct map *m, double cycles)
 {
-    return LEFT + (WIDTH - LEFT - RIGHT) * (cycles - m->begin) / (m->end - m->begin);
+    return m->box.x + m->box.width * (cycles - m->begin) / (m->end - m->begin);
 }
 
 static double at_y(const struct map *m, double bytes)
 {
-    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * bytes / m->total;
+    return m->box.y + m->box.height * (1 - bytes / m->total);
 }
 
 static struct wt_box box_of(const struct map *m, double from, double to, int low, int high)
@@ -173,14 +174,14 @@ static void draw_addresses(const struct map *m)
         double y = wt_sharp(at_y(m, kb * 1024));
         wt_set_colour(m->cr, wt_faint, 1);
         cairo_set_line_width(m->cr, 1);
-        cairo_move_to(m->cr, LEFT, y);
-        cairo_line_to(m->cr, WIDTH - RIGHT, y);
+        cairo_move_to(m->cr, m->box.x, y);
+        cairo_line_to(m->cr, m->box.x + m->box.width, y);
         cairo_stroke(m->cr);
         wt_set_colour(m->cr, wt_grey, 1);
         snprintf(text, sizeof text, "%d", kb);
-        wt_text(m->cr, LEFT - 8, y + 4, 1, text);
+        wt_text(m->cr, m->box.x - 8, y + 4, 1, text);
     }
-    wt_text(m->cr, LEFT - 8, TOP - 8, 1, "KB");
+    wt_text(m->cr, m->box.x - 8, m->box.y - 8, 1, "KB");
 }
 
 static double nice_step(double span)
@@ -238,6 +239,14 @@ static void draw_title(const struct map *m)
                                 "the distributor knows");
 }
 
+static int most_bytes(const struct wt_address_space *space)
+{
+    int most = 1;
+    for (size_t i = 0; i < space->count; i++)
+        most = space->ranges[i].total > most ? space->ranges[i].total : most;
+    return most;
+}
+
 static void find_extent(struct map *m)
 {
     m->begin = INFINITY;
@@ -246,9 +255,16 @@ static void find_extent(struct map *m)
         wt_time last = range->known != WT_NEVER ? range->known : range->end != WT_NEVER ? range->end : range->start;
         m->begin = fmin(m->begin, cycles_of(m->space, range->held));
         m->end = fmax(m->end, cycles_of(m->space, last));
-        m->total = range->total > m->total ? range->total : m->total;
     }
     m->end = fmax(m->end, m->begin + 1);
+}
+
+void wt_address_space_draw(cairo_t *cr, const struct wt_address_space *space, struct wt_box box, double begin, double end)
+{
+    struct map map = {.cr = cr, .space = space, .box = box, .begin = begin, .end = end, .total = most_bytes(space)};
+    draw_addresses(&map);
+    for (size_t i = 0; i < space->count; i++)
+        draw_range(&map, &space->ranges[i]);
 }
 
 static void draw(struct map *m)
@@ -275,7 +291,8 @@ enum wt_code wt_address_space_svg(const struct wt_address_space *space, const st
     if (space->count == 0)
         return wt_fail(err, WT_BAD_INPUT, "no block with shared memory was on SM %d; name another SM", space->sm);
     cairo_surface_t *surface = cairo_svg_surface_create_for_stream(put, stream, WIDTH, HEIGHT);
-    struct map map = {cairo_create(surface), space, about, first_launch, 0, 0, 0};
+    struct map map = {.cr = cairo_create(surface), .space = space, .about = about, .first_launch = first_launch,
+                      .box = {LEFT, TOP, WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM}, .total = most_bytes(space)};
     find_extent(&map);
     draw(&map);
     cairo_destroy(map.cr);

@@ -2,16 +2,38 @@
 #ifndef WT_OBSERVE_EXPORTER_H
 #define WT_OBSERVE_EXPORTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #include "core/status.h"
 #include "observe/timeline.h"
 
+struct wt_address_space;
+
+/* Words that belong to a moment. */
+struct wt_remark {
+    int side;   /* 0: of `measured`, or of the only timeline; 1: of `simulated` beside it */
+    wt_time at; /* after the side's first start */
+    const char *text;
+};
+
+/* A lesson's words, for pictures and pages. */
+struct wt_story {
+    const char *scenario, *question, *answer;
+    const struct wt_remark *remarks; /* by side, then by time */
+    size_t remark_count;
+    bool without_tails; /* they are not what it is about */
+};
+
 /* What to export. At least one timeline is given; an exporter may sort them. Not owned. */
 struct wt_export {
     struct wt_timeline *simulated;
-    struct wt_timeline *measured;
+    struct wt_timeline *measured;   /* shown first */
+    const char *labels[2]; /* what `measured` and `simulated` are called where both are there; NULL: so. With labels they may be
+                              any two runs that are to be compared */
+    const struct wt_address_space *spaces[2]; /* of theirs, in pictures instead of the SMs' rows; NULL: none */
+    const struct wt_story *story;   /* NULL: none */
     const char *title;  /* of a picture; NULL: made from the timeline */
     int width, height;  /* of a picture, in pixels (points for PDF); 0: chosen to suit the content */
 };

@@ -4,6 +4,7 @@
 #ifndef WT_OBSERVE_METRICS_H
 #define WT_OBSERVE_METRICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -75,6 +76,8 @@ struct wt_metrics *wt_metrics_of_timeline(struct wt_timeline *timeline);
 void wt_metrics_free(struct wt_metrics *metrics);
 
 wt_time wt_metrics_makespan(const struct wt_metrics_part *part);
+/* All blocks of the launch are handed out at once: nothing waits in the queue, and no tail follows. `part` is the launch's. */
+bool wt_metrics_one_wave(const struct wt_metrics_part *part, const struct wt_timeline_launch *launch);
 
 /* A summary of some ten lines for people; two or three launches follow in as much detail, more of them as a table of the
  * first twenty (cycles since the run's first start). A grid of one wave or less has no tail to speak of, whatever

@@ -69,19 +69,13 @@ static void print_busy(FILE *stream, const char *indent, const struct wt_busy *b
             100 * busy->median, 100 * busy->most);
 }
 
-/* All blocks of the launch are handed out at once: nothing waits in the queue, no tail follows. */
-static bool is_one_wave(const struct wt_metrics_part *part, const struct wt_timeline_launch *launch)
-{
-    return launch && part->waves <= 1 && part->blocks <= launch->grid_blocks;
-}
-
 /* `launch`: NULL for several together. */
 static void print_tail(FILE *stream, const char *indent, const struct wt_metrics_part *part,
                        const struct wt_timeline_launch *launch, double clock_mhz)
 {
     const struct wt_tail *tail = &part->tail;
     label(stream, indent, "tail");
-    if (is_one_wave(part, launch)) {
+    if (launch && wt_metrics_one_wave(part, launch)) {
         fputs("none, the grid is one wave; ", stream);
     } else {
         time_text(stream, wt_to_cycles(tail->length), clock_mhz);

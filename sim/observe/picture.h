@@ -8,6 +8,7 @@
 #include <cairo.h>
 #include <stdbool.h>
 
+#include "observe/address_space.h"
 #include "observe/exporter.h"
 #include "observe/metrics.h"
 
@@ -28,10 +29,24 @@ enum wt_detail {
     WT_AVERAGED    /* the same with all slots of an SM together: single blocks could not be seen any more */
 };
 
+/* A lesson's words, broken into lines. */
+struct wt_story_line {
+    char text[WT_PICTURE_LINE];
+    double indent;
+    bool bold;
+    int number; /* of a remark, in a disc before its first line; 0: none */
+};
+
+struct wt_story_lines {
+    struct wt_story_line *list; /* owned */
+    size_t count, capacity;
+};
+
 /* One timeline in the picture. */
 struct wt_picture_side {
     const struct wt_timeline *timeline;
     struct wt_metrics *metrics;
+    const struct wt_address_space *space; /* drawn in `rows` instead of the SMs; NULL: none */
     wt_time origin; /* of the blocks' times: begin less lead, which may wrap */
     wt_time lead;   /* from the host's first call to the first block; 0 where nothing is known of it */
     bool is_prediction;
@@ -42,6 +57,7 @@ struct wt_picture_side {
     double *row_y;      /* top of every row */
     char caption[WT_PICTURE_LINE]; /* over the rows; empty when there is only one side */
     struct wt_box tracks; /* the host's; height 0 = none */
+    struct wt_box marks; /* of a lesson's remarks; height 0 = none */
     struct wt_box bars;  /* of launches; height 0 = none */
     struct wt_box band;  /* between bars and rows: the tail's bracket */
     struct wt_box rows;  /* all SMs */
@@ -55,6 +71,8 @@ struct wt_picture {
     int side_count;
     bool pixels;         /* the output has pixels: PNG */
     double width, height;
+    struct wt_story_lines above, below; /* below the title, and at the bottom */
+    double above_y, below_y, lines_y;   /* tops; lines_y: of `lines` */
     double x, plot_width; /* of everything over the time axis */
     wt_time length;      /* time shown */
     size_t blocks;       /* of all sides */
@@ -94,6 +112,21 @@ int wt_picture_bar_level(const struct wt_picture_side *side, size_t launch);
 double wt_picture_tracks_height(const struct wt_picture_side *side);
 void wt_picture_draw_tracks(cairo_t *cr, const struct wt_picture *picture, const struct wt_picture_side *side);
 struct wt_colour wt_copy_colour(int direction);
+
+/* picture_story.c: a lesson's words; nothing where there is no lesson. */
+void wt_picture_write_story(struct wt_picture *picture);
+void wt_picture_clear_story(struct wt_picture *picture);
+double wt_story_height(const struct wt_story_lines *lines);
+bool wt_picture_has_marks(const struct wt_picture *picture, const struct wt_picture_side *side);
+void wt_picture_draw_story(cairo_t *cr, const struct wt_picture *picture);
+void wt_picture_draw_marks(cairo_t *cr, const struct wt_picture *picture, const struct wt_picture_side *side);
+
+/* address_space.c: addresses against time, with KB left of the box, whose left end is `begin` and whose right end is `end`
+ * (cycles after the first start). */
+void wt_address_space_draw(cairo_t *cr, const struct wt_address_space *space, struct wt_box box, double begin, double end);
+
+/* What a side is called. */
+const char *wt_picture_label(const struct wt_picture *picture, const struct wt_picture_side *side);
 
 /* picture_text.c: the words: title, lines, captions. */
 void wt_picture_words(struct wt_picture *picture);

@@ -80,11 +80,22 @@ static void fill_blocks(cairo_t *cr, const struct wt_picture *picture, const str
     cairo_fill(cr);
 }
 
+/* Right end of the part in which the block does something: those who wait for ever do so from stuck_since on. */
+static double busy_until(const struct wt_picture *picture, const struct wt_lane_block *block, struct wt_box box)
+{
+    const struct wt_picture_side *side = &picture->sides[0];
+    while (block->span < side->timeline->spans || block->span >= side->timeline->spans + side->timeline->span_count)
+        side++;
+    if (!side->timeline->stuck_since || block->span->end <= side->timeline->stuck_since)
+        return box.x + box.width;
+    return fmax(box.x, wt_picture_x(picture, side->timeline->stuck_since - side->origin));
+}
+
 static void number_block(cairo_t *cr, const struct wt_picture *picture, const struct wt_lane_block *block,
                          struct wt_box box)
 {
     char text[32];
-    (void)picture;
+    box.width = busy_until(picture, block, box) - box.x;
     snprintf(text, sizeof text, "%" PRIu64, block->span->block);
     double size = fmin(NUMBER_MOST, box.height * 0.72);
     if (box.width < size * 0.64 * (double)strlen(text) + 4)
@@ -95,6 +106,27 @@ static void number_block(cairo_t *cr, const struct wt_picture *picture, const st
     wt_text(cr, box.x + box.width / 2, box.y + box.height / 2 + size * 0.36, 0.5, text);
 }
 
+static void pale_stuck(cairo_t *cr, const struct wt_picture *picture, const struct wt_lane_block *block, struct wt_box box)
+{
+    double x = busy_until(picture, block, box);
+    struct wt_box waits = {x, box.y, box.x + box.width - x, box.height};
+    if (waits.width <= 0)
+        return;
+    cairo_rectangle(cr, waits.x, waits.y, waits.width, waits.height);
+    cairo_set_source_rgb(cr, 1, 1, 1);
+    cairo_fill_preserve(cr);
+    wt_set_colour(cr, wt_launch_colour(block->span->launch, block->second_shade), 0.2);
+    cairo_fill(cr);
+    cairo_rectangle(cr, waits.x, waits.y + 0.75, waits.width - 0.75, waits.height - 1.5);
+    wt_set_colour(cr, wt_launch_colour(block->span->launch, block->second_shade), 1);
+    cairo_set_line_width(cr, 1.5);
+    cairo_stroke(cr);
+    wt_set_font(cr, fmin(NUMBER_MOST, box.height * 0.72), false);
+    wt_set_colour(cr, wt_ink, 1);
+    if (waits.width > 60 && box.height >= NUMBER_LEAST)
+        wt_text(cr, waits.x + waits.width / 2, box.y + box.height / 2 + 4.5, 0.5, "waits");
+}
+
 static void draw_one_by_one(cairo_t *cr, const struct wt_picture *picture, const struct wt_picture_side *side)
 {
     for (size_t colour = 0; colour < WT_LAUNCH_COLOURS && colour < side->timeline->launch_count; colour++) {
@@ -103,6 +135,8 @@ static void draw_one_by_one(cairo_t *cr, const struct wt_picture *picture, const
     }
     if (wt_picture_lane_height(picture, side) >= NUMBER_LEAST && side->timeline->span_count <= NUMBERS)
         for_each_block(cr, picture, side, number_block);
+    if (side->timeline->stuck_since)
+        for_each_block(cr, picture, side, pale_stuck);
 }
 
 static void draw_free_slots(cairo_t *cr, const struct wt_picture *picture, const struct wt_picture_side *side)
@@ -139,6 +173,11 @@ static void draw_gaps(cairo_t *cr, const struct wt_picture *picture, const struc
 
 void wt_picture_draw_rows(cairo_t *cr, const struct wt_picture *picture, const struct wt_picture_side *side)
 {
+    if (side->space) {
+        double begin = -wt_to_cycles(side->lead);
+        wt_address_space_draw(cr, side->space, side->rows, begin, begin + wt_to_cycles(picture->length));
+        return;
+    }
     draw_free_slots(cr, picture, side);
     draw_tails(cr, picture, side);
     draw_gaps(cr, picture, side);

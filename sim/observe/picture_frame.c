@@ -10,14 +10,14 @@ enum { MARGIN = 18, TICK_SPACE = 90, LABEL_SPACE = 11, SWATCH = 13 };
 
 static void draw_words(cairo_t *cr, const struct wt_picture *picture)
 {
-    double room = picture->width - 2 * MARGIN, y = 31;
+    double room = picture->width - 2 * MARGIN;
     wt_set_font(cr, 16, true);
     wt_set_colour(cr, wt_ink, 1);
-    wt_text_within(cr, MARGIN, y, room, picture->title);
+    wt_text_within(cr, MARGIN, 31, room, picture->title);
     wt_set_font(cr, 12, false);
     wt_set_colour(cr, wt_grey, 1);
     for (int i = 0; i < picture->line_count; i++)
-        wt_text_within(cr, MARGIN, y + 20 + 17 * i, room, picture->lines[i]);
+        wt_text_within(cr, MARGIN, picture->lines_y + 13 + 17 * i, room, picture->lines[i]);
 }
 
 /* --- left of the rows --- */
@@ -116,6 +116,15 @@ static void draw_brackets(cairo_t *cr, const struct wt_picture *picture, const s
     }
 }
 
+/* With its number, which a lesson does without. */
+static void name_launch(char text[WT_PICTURE_LINE], const struct wt_picture *picture, const struct wt_timeline_launch *launch)
+{
+    if (picture->what->story)
+        snprintf(text, WT_PICTURE_LINE, "%.200s", launch->name);
+    else
+        snprintf(text, WT_PICTURE_LINE, "%ld  %.200s", launch->number, launch->name);
+}
+
 static void draw_bar(cairo_t *cr, const struct wt_picture *picture, const struct wt_picture_side *side, size_t launch)
 {
     const struct wt_metrics_part *part = &side->metrics->launches[launch];
@@ -128,12 +137,11 @@ static void draw_bar(cairo_t *cr, const struct wt_picture *picture, const struct
     cairo_rectangle(cr, x0, y, fmax(x1 - x0, 0.5), 3);
     wt_set_colour(cr, wt_launch_colour(launch, false), 1);
     cairo_fill(cr);
-    snprintf(text, sizeof text, "%ld  %.200s", side->timeline->launches[launch].number,
-             side->timeline->launches[launch].name);
+    name_launch(text, picture, &side->timeline->launches[launch]);
     wt_set_font(cr, 10, false);
     wt_set_colour(cr, wt_ink, 1);
     if (x1 - x0 > 24)
-        wt_text_within(cr, x0, y + 12.5, x1 - x0 - 4, text);
+        wt_text_within(cr, x0 + (side->marks.height > 0 ? 3 : 0), y + 12.5, x1 - x0 - 4, text);
 }
 
 static void draw_side(cairo_t *cr, const struct wt_picture *picture, const struct wt_picture_side *side)
@@ -148,6 +156,10 @@ static void draw_side(cairo_t *cr, const struct wt_picture *picture, const struc
     if (side->bars.height > 0)
         for (size_t i = 0; i < side->timeline->launch_count; i++)
             draw_bar(cr, picture, side, i);
+    if (side->marks.height > 0)
+        wt_picture_draw_marks(cr, picture, side);
+    if (side->space)
+        return;
     draw_brackets(cr, picture, side);
     if (picture->has_gpcs)
         label_groups(cr, picture, side);
@@ -322,8 +334,8 @@ static void launch_entries(struct legend *legend, const struct wt_picture *pictu
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        char text[64];
-        snprintf(text, sizeof text, "%ld %.40s", timeline->launches[i].number, timeline->launches[i].name);
+        char text[WT_PICTURE_LINE];
+        name_launch(text, picture, &timeline->launches[i]);
         entry(legend, i, text);
     }
     if (averaged)
@@ -353,8 +365,9 @@ static void draw_legend(cairo_t *cr, const struct wt_picture *picture)
     if (picture->legend_y <= 0)
         return;
     if (picture->side_count > 1) {
-        line_entry(&legend, wt_measured, false, "measured");
-        line_entry(&legend, wt_predicted, true, "predicted");
+        bool own = picture->what->labels[0] != NULL;
+        line_entry(&legend, wt_measured, false, own ? "first" : "measured");
+        line_entry(&legend, wt_predicted, true, own ? "second" : "predicted");
     }
     launch_entries(&legend, picture, &picture->sides[0]);
     copy_entries(&legend, picture->sides[0].timeline->host);
@@ -369,4 +382,5 @@ void wt_picture_draw_frame(cairo_t *cr, const struct wt_picture *picture)
         draw_side(cr, picture, &picture->sides[i]);
     draw_axis(cr, picture);
     draw_legend(cr, picture);
+    wt_picture_draw_story(cr, picture);
 }

@@ -14,9 +14,10 @@ enum {
     CAPTION = 30, BAND = 20, BAR = 15,      /* above the rows of each side */
     CURVE_CAPTION = 24, CURVE = 104, CURVE_LEAST = 40,
     AXIS = 20, SECOND_AXIS = 15, LEGEND = 30,
-    GPC_LABELS = 46, LABELS = 48,           /* left of the rows */
+    GPC_LABELS = 46, LABELS = 48, TRACK_LABELS = 24, /* left of the rows */
     ROWS_ONE = 1190, ROWS_TWO = 740,        /* the height rows may take when none was asked for */
     LANE_MOST = 26, LANE_MOST_ASKED = 60,
+    ROWS_STORY = 460, ROWS_STORY_TWO = 300, SPACE_ROWS = 230, MARKS = 22, /* of a lesson's picture */
     BAR_LEVELS = 3,
     TAIL_LEAST = 14,                        /* width of a tail that is marked although it is one of several */
     SEEN = 6,                               /* width at which a block among many is still seen */
@@ -84,11 +85,13 @@ static int bar_levels(const struct wt_picture_side *side)
     return side->timeline->launch_count > 1 && !side->timeline->host ? most + 1 : 0;
 }
 
-static void add_side(struct wt_picture *picture, struct wt_timeline *timeline, bool is_prediction)
+static void add_side(struct wt_picture *picture, struct wt_timeline *timeline, const struct wt_address_space *space,
+                     bool is_prediction)
 {
     if (!timeline)
         return;
     struct wt_picture_side *side = &picture->sides[picture->side_count++];
+    side->space = space;
     side->timeline = timeline;
     side->is_prediction = is_prediction;
     side->metrics = wt_metrics_of_timeline(timeline);
@@ -98,7 +101,7 @@ static void add_side(struct wt_picture *picture, struct wt_timeline *timeline, b
     side->slots = used > known ? used : known;
     sort_into_lanes(side);
     order_rows(side);
-    picture->has_gpcs |= group_count(side) > 1;
+    picture->has_gpcs |= !space && group_count(side) > 1;
     wt_time end = wt_metrics_makespan(&side->metrics->whole) + side->lead;
     end = timeline->host && timeline->host->end > end ? timeline->host->end : end;
     picture->length = end > picture->length ? end : picture->length;
@@ -109,7 +112,8 @@ static void add_side(struct wt_picture *picture, struct wt_timeline *timeline, b
 
 static double side_head(const struct wt_picture *picture, const struct wt_picture_side *side)
 {
-    return (picture->side_count > 1 ? CAPTION : 0) + wt_picture_tracks_height(side) + bar_levels(side) * BAR + BAND;
+    return (picture->side_count > 1 ? CAPTION : 0) + wt_picture_tracks_height(side) + bar_levels(side) * BAR + BAND +
+           (wt_picture_has_marks(picture, side) ? MARKS : 0);
 }
 
 static double axis_height(const struct wt_picture *picture)
@@ -120,7 +124,8 @@ static double axis_height(const struct wt_picture *picture)
 /* Everything but rows, curve and legend. */
 static double fixed_height(const struct wt_picture *picture)
 {
-    double height = TOP + TITLE + picture->line_count * LINE + HEAD_SPACE + axis_height(picture) + BOTTOM;
+    double height = TOP + TITLE + picture->line_count * LINE + HEAD_SPACE + axis_height(picture) + BOTTOM +
+                    wt_story_height(&picture->above) + wt_story_height(&picture->below);
     for (int i = 0; i < picture->side_count; i++)
         height += side_head(picture, &picture->sides[i]);
     return height;
@@ -128,6 +133,8 @@ static double fixed_height(const struct wt_picture *picture)
 
 static double rows_height(const struct wt_picture *picture, const struct wt_picture_side *side)
 {
+    if (side->space)
+        return SPACE_ROWS;
     return side->timeline->sm_count * picture->pitch - picture->gap + (group_count(side) - 1) * picture->group_gap;
 }
 
@@ -155,9 +162,12 @@ static void choose_pitch(struct wt_picture *picture, double room, double lane_mo
 {
     int rows = 0, groups = 0, slots = most_slots(picture);
     for (int i = 0; i < picture->side_count; i++) {
+        if (picture->sides[i].space)
+            continue;
         rows += picture->sides[i].timeline->sm_count;
         groups += group_count(&picture->sides[i]) - 1;
     }
+    rows = rows > 0 ? rows : 1;
     picture->group_gap = !picture->has_gpcs ? 0 : room / rows >= 4 ? 6 : 2;
     double pitch = (room - groups * picture->group_gap) / rows;
     pitch = fmax(0.25, pitch >= 4 ? floor(pitch) : pitch >= 2 ? floor(2 * pitch) / 2 : pitch);
@@ -173,7 +183,7 @@ static double least_rows(const struct wt_picture *picture)
 {
     double least = 0;
     for (int i = 0; i < picture->side_count; i++)
-        least += fmax(1.1 * picture->sides[i].timeline->sm_count, 40);
+        least += picture->sides[i].space ? SPACE_ROWS : fmax(1.1 * picture->sides[i].timeline->sm_count, 40);
     return least;
 }
 
@@ -194,6 +204,15 @@ static void fit_height(struct wt_picture *picture, double *legend)
         picture->curve.height += fmax(0, room - all_rows_height(picture));
 }
 
+static double rows_room(const struct wt_picture *picture)
+{
+    if (picture->what->story && picture->sides[0].timeline->host && picture->side_count > 1)
+        return ROWS_STORY_TWO;
+    if (picture->what->story)
+        return picture->side_count > 1 ? 2 * ROWS_STORY_TWO : ROWS_STORY;
+    return picture->side_count > 1 ? 2 * ROWS_TWO : ROWS_ONE;
+}
+
 static void choose_heights(struct wt_picture *picture)
 {
     double legend = LEGEND;
@@ -201,11 +220,12 @@ static void choose_heights(struct wt_picture *picture)
     if (picture->height > 0) {
         fit_height(picture, &legend);
     } else {
-        choose_pitch(picture, picture->side_count > 1 ? 2 * ROWS_TWO : ROWS_ONE, LANE_MOST);
+        choose_pitch(picture, rows_room(picture), LANE_MOST);
         picture->curve.height = CURVE;
         picture->height = ceil(fixed_height(picture) + legend + CURVE + CURVE_CAPTION + all_rows_height(picture));
     }
-    picture->legend_y = legend > 0 ? picture->height - BOTTOM - LEGEND : 0;
+    picture->below_y = picture->height - BOTTOM - wt_story_height(&picture->below);
+    picture->legend_y = legend > 0 ? picture->below_y - LEGEND : 0;
 }
 
 /* --- places --- */
@@ -218,6 +238,8 @@ static double place_side(struct wt_picture *picture, struct wt_picture_side *sid
     }
     side->tracks = (struct wt_box){picture->x, y, picture->plot_width, wt_picture_tracks_height(side)};
     y += side->tracks.height;
+    side->marks = (struct wt_box){picture->x, y, picture->plot_width, wt_picture_has_marks(picture, side) ? MARKS : 0};
+    y += side->marks.height;
     side->bars = (struct wt_box){picture->x, y, picture->plot_width, bar_levels(side) * BAR};
     y += side->bars.height;
     side->band = (struct wt_box){picture->x, y, picture->plot_width, BAND};
@@ -233,7 +255,9 @@ static double place_side(struct wt_picture *picture, struct wt_picture_side *sid
 
 static void place_all(struct wt_picture *picture)
 {
-    double y = TOP + TITLE + picture->line_count * LINE + HEAD_SPACE;
+    picture->above_y = TOP + TITLE;
+    picture->lines_y = picture->above_y + wt_story_height(&picture->above);
+    double y = picture->lines_y + picture->line_count * LINE + HEAD_SPACE;
     for (int i = 0; i < picture->side_count; i++)
         y = place_side(picture, &picture->sides[i], y);
     if (picture->curve.height > 0)
@@ -305,12 +329,14 @@ static void choose_detail(const struct wt_picture *picture, struct wt_picture_si
 void wt_picture_plan(struct wt_picture *picture, const struct wt_export *what, bool pixels)
 {
     *picture = (struct wt_picture){.what = what, .pixels = pixels, .width = what->width ? what->width : WIDTH};
-    add_side(picture, what->measured, false);
-    add_side(picture, what->simulated, true);
+    add_side(picture, what->measured, what->spaces[0], false);
+    add_side(picture, what->simulated, what->spaces[1], true);
     picture->length = picture->length ? picture->length : 1;
-    picture->x = SIDE + (picture->has_gpcs ? GPC_LABELS : 0) + LABELS;
+    picture->x = SIDE + (picture->has_gpcs ? GPC_LABELS : 0) + LABELS +
+                 (!picture->has_gpcs && picture->sides[0].timeline->host ? TRACK_LABELS : 0);
     picture->plot_width = picture->width - picture->x - SIDE;
     wt_picture_words(picture);
+    wt_picture_write_story(picture);
     choose_curve(picture);
     choose_heights(picture);
     place_all(picture);
@@ -320,6 +346,7 @@ void wt_picture_plan(struct wt_picture *picture, const struct wt_export *what, b
 
 void wt_picture_clear(struct wt_picture *picture)
 {
+    wt_picture_clear_story(picture);
     for (int i = 0; i < picture->side_count; i++) {
         struct wt_picture_side *side = &picture->sides[i];
         wt_metrics_free(side->metrics);
@@ -354,6 +381,16 @@ static bool launches_overlap(const struct wt_metrics *metrics)
     return false;
 }
 
+/* Of the launch whose last block is handed out last: then its tail is the run's. */
+static bool ends_with_one_wave(const struct wt_metrics *metrics)
+{
+    size_t last = 0;
+    for (size_t i = 1; i < metrics->about->launch_count; i++)
+        if (metrics->launches[i].tail.start > metrics->launches[last].tail.start)
+            last = i;
+    return wt_metrics_one_wave(&metrics->launches[last], &metrics->about->launches[last]);
+}
+
 size_t wt_picture_tail_count(const struct wt_picture_side *side)
 {
     return launches_overlap(side->metrics) ? 1 : side->timeline->launch_count;
@@ -365,7 +402,10 @@ const struct wt_metrics_part *wt_picture_tail(const struct wt_picture *picture, 
     size_t count = wt_picture_tail_count(side);
     const struct wt_metrics_part *part = count == 1 ? &side->metrics->whole : &side->metrics->launches[i];
     double width = picture->plot_width * ((double)part->tail.length / (double)picture->length);
-    return part->tail.length == 0 || (count > 1 && width < TAIL_LEAST) ? NULL : part;
+    bool one_wave = count == 1 ? ends_with_one_wave(side->metrics)
+                               : wt_metrics_one_wave(part, &side->timeline->launches[i]);
+    bool unwanted = picture->what->story && picture->what->story->without_tails;
+    return unwanted || one_wave || side->timeline->stuck_since || part->tail.length == 0 || (count > 1 && width < TAIL_LEAST) ? NULL : part;
 }
 
 /* The lowest line on which no earlier launch is still running; those beyond the last line share it. */

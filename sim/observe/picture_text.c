@@ -96,6 +96,10 @@ static void describe_host(char *text, const struct wt_picture_side *side)
 static void describe_tail(char *text, const struct wt_picture_side *side)
 {
     const struct wt_tail *tail = &side->metrics->whole.tail;
+    if (side->timeline->launch_count == 1 && wt_metrics_one_wave(&side->metrics->launches[0], &side->timeline->launches[0])) {
+        add(text, "no tail: the grid is one wave");
+        return;
+    }
     add(text, side->timeline->launch_count > 1 ? "last tail " : "tail ");
     add_time(text, tail->length, side->timeline->clock_mhz);
     add(text, " = %.1f %%", 100 * tail->fraction);
@@ -108,7 +112,8 @@ static void add_words(struct wt_picture *picture, cairo_t *cr, double room,
 {
     char item[WT_PICTURE_LINE] = "";
     describe(item, side);
-    add_item(picture, cr, room, item);
+    if (item[0])
+        add_item(picture, cr, room, item);
 }
 
 static void add_waves(struct wt_picture *picture, cairo_t *cr, double room)
@@ -131,6 +136,15 @@ static void add_achieved(struct wt_picture *picture, cairo_t *cr, double room)
     add_item(picture, cr, room, item);
 }
 
+/* Of two runs that are no measurement and its prediction. */
+static void describe_ratio(char *text, const struct wt_picture_side *sides)
+{
+    double first = (double)wt_metrics_makespan(&sides[0].metrics->whole);
+    double second = (double)wt_metrics_makespan(&sides[1].metrics->whole);
+    if (first > 0 && !sides[0].timeline->stuck_since && !sides[1].timeline->stuck_since)
+        add(text, "the second takes %.3g times the makespan of the first", second / first);
+}
+
 static void describe_error(char *text, const struct wt_picture_side *sides)
 {
     double measured = (double)wt_metrics_makespan(&sides[0].metrics->whole);
@@ -140,10 +154,28 @@ static void describe_error(char *text, const struct wt_picture_side *sides)
     add(text, "error of the predicted makespan %s%.2f %%", sign, 100 * fabs(error));
 }
 
-static void caption_of(char *text, const struct wt_picture_side *side)
+const char *wt_picture_label(const struct wt_picture *picture, const struct wt_picture_side *side)
 {
-    add(text, "%s: ", side->is_prediction ? "Predicted" : "Measured");
+    const char *own = picture->what->labels[side->is_prediction];
+    return own ? own : side->is_prediction ? "Predicted" : "Measured";
+}
+
+static void caption_of(char *text, const struct wt_picture *picture, const struct wt_picture_side *side)
+{
+    add(text, "%.120s: ", wt_picture_label(picture, side));
+    if (side->timeline->stuck_since) {
+        add(text, "a deadlock; nothing happens any more from ");
+        add_time(text, side->timeline->stuck_since, side->timeline->clock_mhz);
+        add(text, " on");
+        return;
+    }
+    if (side->timeline->host) {
+        describe_host(text, side);
+        return;
+    }
     describe_run(text, side);
+    if (side->timeline->launch_count > 1 && picture->what->labels[0])
+        return;
     add(text, "  ·  ");
     describe_tail(text, side);
 }
@@ -163,9 +195,9 @@ static void write_words(struct wt_picture *picture, cairo_t *cr)
     add_words(picture, cr, room, describe_gpu, &sides[0]);
     add_waves(picture, cr, room);
     if (picture->side_count > 1) {
-        add_words(picture, cr, room, describe_error, sides);
+        add_words(picture, cr, room, picture->what->labels[0] ? describe_ratio : describe_error, sides);
         for (int i = 0; i < 2; i++)
-            caption_of(picture->sides[i].caption, &sides[i]);
+            caption_of(picture->sides[i].caption, picture, &sides[i]);
         return;
     }
     if (sides[0].timeline->host)

@@ -139,3 +139,8 @@ wt_time wt_metrics_makespan(const struct wt_metrics_part *part)
 {
     return part->end - part->begin;
 }
+
+bool wt_metrics_one_wave(const struct wt_metrics_part *part, const struct wt_timeline_launch *launch)
+{
+    return part->waves <= 1 && part->blocks <= launch->grid_blocks;
+}

@@ -36,6 +36,7 @@ struct wt_timeline {
     size_t launch_count, launch_capacity;
     struct wt_block_run *spans; /* owned; no two of one (sm, slot) overlap */
     size_t span_count, span_capacity;
+    wt_time stuck_since; /* a deadlock: from then on nothing happens, and ends after it are only where a picture ends; 0: none */
     struct wt_host_timeline *host; /* NULL: nothing is known of it; owned */
 };
 

@@ -555,3 +555,16 @@ enum wt_code wt_launches_explain(const struct wt_launches *launches, const struc
     free(missing);
     return WT_DEADLOCK;
 }
+
+bool wt_launches_stuck_since(const struct wt_launches *launches, wt_time *since)
+{
+    struct wt_standstill standstill;
+    for (size_t i = 0; i < launches->count; i++) {
+        const struct wt_waiting *waiting = launches->models->list[i].waiting;
+        if (!waiting || !wt_waiting_standstill(waiting, &standstill))
+            continue;
+        *since = standstill.since;
+        return true;
+    }
+    return false;
+}

@@ -10,16 +10,14 @@
 #include "core/param.h"
 #include "core/text.h"
 #include "gpu/gpu.h"
-#include "study/launches.h"
-#include "study/workload.h"
-
-static const char default_gpu[] = "h200";
 
 enum { ALIKE = 3 }; /* letters at the begin of names that are taken for the same */
 
 static const struct wt_param caption_params[] = {
-    {"at", WT_PARAM_NUMBER, offsetof(struct wt_caption, at), .low = 0, .high = 1, .required = true,
+    {"at", WT_PARAM_NUMBER, offsetof(struct wt_caption, at), .low = 0, .high = 1,
      .help = "when it appears, as a share of the makespan"},
+    {"launch", WT_PARAM_INT, offsetof(struct wt_caption, launch), .low = -1, .high = 99999, .fallback = "-1",
+     .help = "`at` is a share of this launch's makespan, from 0 on; -1: of the whole run's"},
     {"second", WT_PARAM_BOOL, offsetof(struct wt_caption, second), .help = "of the second workload, and of its makespan"},
     {"text", WT_PARAM_STRING, offsetof(struct wt_caption, text), .required = true, .help = "what happens"},
     {0}};
@@ -32,6 +30,8 @@ static const struct wt_param lesson_params[] = {
     {"scenario", WT_PARAM_STRING, FIELD(scenario), .required = true, .help = "what is launched where"},
     {"question", WT_PARAM_STRING, FIELD(question), .required = true, .help = "to ask before the simulation is shown"},
     {"answer", WT_PARAM_STRING, FIELD(answer), .required = true, .help = "what the simulation shows"},
+    {"tails", WT_PARAM_BOOL, FIELD(tails), .fallback = "true", .help = "pictures mark tails"},
+    {"shared_memory", WT_PARAM_BOOL, FIELD(shared_memory), .help = "pictures show the shared memory of SM 0 instead of the SMs"},
     {"captions", WT_PARAM_GROUPS, .groups = caption_params, .required = true, .help = "texts that appear as it plays, by time"},
     {0}};
 
@@ -168,8 +168,8 @@ static const char *wrong_order(const struct wt_caption *before, const struct wt_
 {
     if (before->second && !caption->second)
         return "captions of the second workload stand last; move this one up";
-    return before->second == caption->second && caption->at < before->at
-               ? "captions stand in the order of their times; move this one up" : NULL;
+    bool alike = before->second == caption->second && before->launch == caption->launch;
+    return alike && caption->at < before->at ? "captions stand in the order of their times; move this one up" : NULL;
 }
 
 static enum wt_code read_captions(const struct wt_config *config, struct wt_lesson *lesson, struct wt_error *err)
@@ -233,73 +233,6 @@ void wt_lesson_free(struct wt_lesson *lesson)
     wt_params_free(lesson_params, lesson);
     free(lesson->path);
     free(lesson);
-}
-
-/* ---- Simulating ---- */
-
-static void take_warps(const struct wt_launches *launches, struct wt_lesson_run *out)
-{
-    out->warps = wt_alloc(launches->count, sizeof *out->warps);
-    for (size_t i = 0; i < launches->count; i++)
-        out->warps[i] = wt_warp_result(launches->warp, (uint32_t)i);
-}
-
-static enum wt_code simulate(struct wt_launches *launches, const struct wt_workload *workload, const struct wt_gpu *gpu,
-                             struct wt_lesson_run *out, struct wt_error *err)
-{
-    out->timeline = launches->about;
-    launches->about = NULL;
-    struct wt_metrics_stream *metrics = wt_metrics_stream_new(out->timeline);
-    struct wt_observer observers[3] = {wt_metrics_stream_observer(metrics), wt_timeline_observer(out->timeline)};
-    struct wt_task_teller teller = {launches, observers, 2};
-    observers[2] = wt_task_teller_observer(&teller);
-    struct wt_simulation simulation = {.gpu = gpu, .kernels = launches->kernels, .kernel_count = launches->count,
-                                       .seed = workload->seed, .first_group = -1, .first_extra_sm = -1,
-                                       .sharing = launches->sharing, .observers = observers, .observer_count = 3};
-    struct wt_error stuck = {0};
-    enum wt_code code = wt_launches_simulate(launches, &simulation, out->timeline, &stuck);
-    out->metrics = wt_metrics_stream_finish(metrics);
-    if (launches->warp)
-        take_warps(launches, out);
-    if (code != WT_DEADLOCK)
-        return code == WT_OK ? WT_OK : wt_fail(err, code, "%s", stuck.text);
-    const char *text = strstr(stuck.text, "deadlock: ");
-    out->deadlock = wt_strdup(text ? text : stuck.text);
-    return WT_OK;
-}
-
-static enum wt_code simulate_on(const struct wt_workload *workload, struct wt_lesson_run *out, struct wt_error *err)
-{
-    struct wt_gpu *gpu;
-    struct wt_launches *launches = NULL;
-    WT_TRY(wt_gpu_load(workload->gpu ? workload->gpu : default_gpu, &gpu, err));
-    enum wt_code code = wt_launches_new(workload, gpu, workload->seed, false, &launches, err);
-    if (code == WT_OK)
-        code = simulate(launches, workload, gpu, out, err);
-    wt_launches_free(launches);
-    wt_gpu_free(gpu);
-    return code;
-}
-
-enum wt_code wt_lesson_simulate(const char *path, struct wt_lesson_run *out, struct wt_error *err)
-{
-    struct wt_workload *workload;
-    *out = (struct wt_lesson_run){0};
-    WT_TRY(wt_workload_read(path, &workload, err));
-    enum wt_code code = simulate_on(workload, out, err);
-    wt_workload_free(workload);
-    if (code != WT_OK)
-        wt_lesson_run_clear(out);
-    return code;
-}
-
-void wt_lesson_run_clear(struct wt_lesson_run *run)
-{
-    wt_timeline_free(run->timeline);
-    wt_metrics_free(run->metrics);
-    free(run->warps);
-    free(run->deadlock);
-    *run = (struct wt_lesson_run){0};
 }
 
 void wt_lesson_print_keys(FILE *stream)

@@ -9,13 +9,15 @@
 #include <stdio.h>
 
 #include "core/status.h"
+#include "observe/address_space.h"
 #include "observe/metrics.h"
 #include "observe/timeline.h"
 #include "warp/metrics.h"
 
 struct wt_caption {
-    double at;   /* share of the workload's makespan */
+    double at;   /* share of the workload's or the launch's makespan, see wt_lesson_moment */
     bool second; /* of the second workload */
+    int launch;  /* -1: of all */
     char *text;
 };
 
@@ -24,14 +26,17 @@ struct wt_lesson {
     char *path, *title, *workload, *second, *scenario, *question, *answer; /* second: NULL where there is only one */
     struct wt_caption *captions; /* by time, those of the second workload last */
     size_t caption_count;
+    bool tails;         /* pictures mark them */
+    bool shared_memory; /* the picture is to show SM 0's shared memory, not the SMs */
 };
 
 /* One workload, simulated with its own GPU (the H200 where it names none) and seed. */
 struct wt_lesson_run {
-    struct wt_timeline *timeline; /* what happened before a deadlock, where there was one; owned */
+    struct wt_timeline *timeline; /* owned */
+    struct wt_address_space *space; /* SM 0's shared memory; owned */
     struct wt_metrics *metrics;   /* owned */
     struct wt_warp_result *warps; /* by launch; NULL: no kernel has a program; owned */
-    char *deadlock;               /* who waits for whom; NULL: none; owned */
+    char *deadlock;               /* then the timeline's blocks that stay for ever end some time after its stuck_since: who waits for whom; NULL: none; owned */
 };
 
 /* Names, sorted, from $WAVETAIL_CONFIGS/lessons, else the source tree, else the installed share folder. The caller frees each
@@ -46,6 +51,12 @@ void wt_lesson_free(struct wt_lesson *lesson); /* NULL is allowed */
 /* Simulates a workload file. A deadlock is a result, not a failure. On failure `out` is zeroed. */
 enum wt_code wt_lesson_simulate(const char *workload, struct wt_lesson_run *out, struct wt_error *err);
 void wt_lesson_run_clear(struct wt_lesson_run *run);
+
+/* How long what is shown of a run takes: its makespan, of a deadlock what the timeline holds. */
+wt_time wt_lesson_length(const struct wt_lesson_run *run);
+
+/* When the caption appears, after its run's first start. */
+wt_time wt_lesson_moment(const struct wt_caption *caption, const struct wt_lesson_run runs[2]);
 
 /* The text with figures for placeholders; the caller's. runs[1] is the second workload's, zeroed where there is none. An unknown
  * placeholder fails with the lesson's path. */

@@ -27,7 +27,8 @@ static char *cycles(wt_time time)
 
 static char *microseconds(const struct told *t, wt_time time)
 {
-    return clock_mhz(t) > 0 ? wt_format("%.1f us", wt_to_cycles(time) / clock_mhz(t)) : cycles(time);
+    char words[WT_WORDS];
+    return clock_mhz(t) > 0 ? wt_strdup(wt_words_us(words, wt_to_cycles(time) / clock_mhz(t))) : cycles(time);
 }
 
 static char *percent(double share)
@@ -92,7 +93,8 @@ static char *blocks_per_sm(const struct told *t)
 
 static char *blocks(const struct told *t)
 {
-    return wt_format("%llu", (unsigned long long)t->part->blocks);
+    char words[WT_WORDS];
+    return wt_strdup(wt_words_count(words, t->part->blocks));
 }
 
 /* The most at once. */

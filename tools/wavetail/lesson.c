@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/mem.h"
 #include "core/text.h"
 #include "observe/words.h"
 #include "outputs.h"
@@ -56,7 +57,8 @@ static const struct argp_child children[] = {{&outputs_argp, 0, 0, 2}, {&common_
 
 static const struct argp argp = {.options = options, .parser = parse, .args_doc = "[NAME|FILE.cfg]",
                                  .doc = "Shows a classroom scenario, simulated; without a name lists them.\v"
-                                        "The files hold the first workload's timeline. Lessons are in configs/lessons.",
+                                        "Pictures show all that is compared, with the texts; tables and results hold the timelines alone. "
+                                        "Lessons are in configs/lessons.",
                                  .children = children};
 
 static enum wt_code print_one(const char *name, struct wt_error *err)
@@ -102,12 +104,71 @@ static enum wt_code print_text(const struct wt_lesson *lesson, const struct wt_l
     for (size_t i = 0; i < lesson->caption_count; i++) {
         const struct wt_caption *caption = &lesson->captions[i];
         char heading[WT_WORDS + 16], at[WT_WORDS];
-        double whole = wt_to_cycles(wt_metrics_makespan(&runs[caption->second].metrics->whole));
-        wt_words_cycles(at, round(caption->at * whole));
+        wt_words_cycles(at, round(wt_to_cycles(wt_lesson_moment(caption, runs))));
         snprintf(heading, sizeof heading, "%s %s", caption->second ? "The second, at" : "At", at);
         WT_TRY(print_part(lesson, heading, caption->text, runs, err));
     }
     return print_part(lesson, "Answer", lesson->answer, runs, err);
+}
+
+/* A lesson's words with their figures. */
+struct filled {
+    char *scenario, *question, *answer;
+    struct wt_remark *remarks;
+    size_t count;
+};
+
+static void free_filled(struct filled *filled)
+{
+    for (size_t i = 0; i < filled->count; i++)
+        free((char *)(uintptr_t)filled->remarks[i].text);
+    free(filled->remarks);
+    free(filled->scenario);
+    free(filled->question);
+    free(filled->answer);
+}
+
+static enum wt_code fill_remark(const struct wt_lesson *lesson, const struct wt_caption *caption, const struct wt_lesson_run runs[2],
+                                struct wt_remark *remark, struct wt_error *err)
+{
+    char *text;
+    WT_TRY(wt_lesson_fill(lesson, caption->text, runs, &text, err));
+    *remark = (struct wt_remark){.side = caption->second, .text = text, .at = wt_lesson_moment(caption, runs)};
+    return WT_OK;
+}
+
+/* On failure, too, free_filled frees it. */
+static enum wt_code fill(const struct wt_lesson *lesson, const struct wt_lesson_run runs[2], struct filled *filled,
+                         struct wt_error *err)
+{
+    filled->remarks = wt_alloc(lesson->caption_count, sizeof *filled->remarks);
+    WT_TRY(wt_lesson_fill(lesson, lesson->scenario, runs, &filled->scenario, err));
+    WT_TRY(wt_lesson_fill(lesson, lesson->question, runs, &filled->question, err));
+    WT_TRY(wt_lesson_fill(lesson, lesson->answer, runs, &filled->answer, err));
+    for (; filled->count < lesson->caption_count; filled->count++)
+        WT_TRY(fill_remark(lesson, &lesson->captions[filled->count], runs, &filled->remarks[filled->count], err));
+    return WT_OK;
+}
+
+static enum wt_code write_files(const struct outputs *outputs, const struct wt_lesson *lesson, const struct wt_lesson_run runs[2],
+                                struct wt_error *err)
+{
+    struct filled filled = {0};
+    enum wt_code code = fill(lesson, runs, &filled, err);
+    struct wt_story story = {filled.scenario, filled.question, filled.answer, filled.remarks, filled.count, !lesson->tails};
+    struct wt_export what = {.simulated = runs[0].timeline, .title = lesson->title, .story = &story};
+    if (lesson->second) {
+        what.measured = runs[0].timeline;
+        what.simulated = runs[1].timeline;
+        what.labels[0] = runs[0].timeline->title;
+        what.labels[1] = runs[1].timeline->title;
+    }
+    for (int i = 0; lesson->shared_memory && i < 2; i++)
+        what.spaces[i] = lesson->second || i == 1 ? runs[lesson->second ? i : 0].space : NULL;
+    if (code == WT_OK)
+        code = outputs_write_all(outputs, what, err);
+    free_filled(&filled);
+    return code;
 }
 
 static enum wt_code show(const struct arguments *arguments, const struct wt_lesson *lesson, struct wt_error *err)
@@ -118,8 +179,8 @@ static enum wt_code show(const struct arguments *arguments, const struct wt_less
         code = wt_lesson_simulate(lesson->second, &runs[1], err);
     if (code == WT_OK && arguments->text)
         code = print_text(lesson, runs, err);
-    if (code == WT_OK)
-        code = outputs_write(&arguments->outputs, runs[0].timeline, NULL, err);
+    if (code == WT_OK && outputs_any(&arguments->outputs))
+        code = write_files(&arguments->outputs, lesson, runs, err);
     for (int i = 0; i < 2; i++)
         wt_lesson_run_clear(&runs[i]);
     return code;

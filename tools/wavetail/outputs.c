@@ -87,6 +87,14 @@ static struct wt_export export_of(const struct outputs *outputs, struct wt_timel
                               .width = outputs->width, .height = outputs->height};
 }
 
+enum wt_code outputs_write_all(const struct outputs *outputs, struct wt_export what, struct wt_error *err)
+{
+    what.title = outputs->title ? outputs->title : what.title;
+    what.width = outputs->width;
+    what.height = outputs->height;
+    return write_all(outputs, &what, true, err);
+}
+
 enum wt_code outputs_write(const struct outputs *outputs, struct wt_timeline *simulated,
                            struct wt_timeline *measured, struct wt_error *err)
 {

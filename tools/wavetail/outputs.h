@@ -25,7 +25,10 @@ bool outputs_any(const struct outputs *outputs);
 /* Where the summary goes: standard output, or standard error when a file takes that. */
 FILE *outputs_summary_stream(const struct outputs *outputs);
 
-/* Writes all files asked for. Either timeline may be NULL. */
+/* Writes all files asked for; `what`'s title and size become those asked for, where they are. */
+enum wt_code outputs_write_all(const struct outputs *outputs, struct wt_export what, struct wt_error *err);
+
+/* The same of timelines alone; either may be NULL. */
 enum wt_code outputs_write(const struct outputs *outputs, struct wt_timeline *simulated,
                            struct wt_timeline *measured, struct wt_error *err);
 
