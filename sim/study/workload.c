@@ -59,7 +59,7 @@ static const struct wt_param kernel_params[] = {
     {"demand", WT_PARAM_GROUP, .groups = wt_demand_params, .help = "fluid: what one warp asks for when nothing slows it down"},
     {"program", WT_PARAM_STRING, FIELD(program),
      .help = "instead of duration: the instructions of its warps, a file found from the workload's folder"},
-    {"work", WT_PARAM_GROUP, .help = "with program: each block's `work`, given like a duration (its cycles are the work)"},
+    {"work", WT_PARAM_GROUP, .help = "with program: each block's `work`, given like a duration (its cycles are the work; a trace gives the work it states)"},
     {"stream", WT_PARAM_INT, FIELD(stream), .low = 0, .high = WT_MOST_STREAMS - 1,
      .help = "its stream, where there is no 'host'"},
     {"after", WT_PARAM_INTS, FIELD(after), .low = 0, .high = 1e6,
@@ -184,14 +184,16 @@ static enum wt_code take_durations(const struct reading *r, const config_setting
         return wt_config_fail(r->config, group, r->err, "%s: launch %ld has not exactly one row for each of its %" PRIu64
                               " blocks; take a complete capture of an ordinary launch", trace->path, of->number,
                               wt_trace_grid_blocks(of));
-    if (!trace->has_clocks && trace->clock_khz <= 0)
+    if (r->values.program && !trace->has_work)
+        return wt_config_fail(r->config, group, r->err, "%s does not tell its blocks' work; give another distribution", trace->path);
+    if (!r->values.program && !trace->has_clocks && trace->clock_khz <= 0)
         return wt_config_fail(r->config, group, r->err, "%s has times but no clock rate; add '# clock_khz = …' to it",
                               trace->path);
     const struct wt_trace_row *rows = wt_trace_rows_of(trace, launch);
     list->cycles.values = wt_alloc(of->row_count, sizeof *list->cycles.values);
     list->cycles.count = (int)of->row_count;
     for (size_t i = 0; i < of->row_count; i++)
-        list->cycles.values[i] = measured_cycles(trace, &rows[i]);
+        list->cycles.values[i] = r->values.program ? (double)rows[i].work : measured_cycles(trace, &rows[i]);
     return WT_OK;
 }
 
@@ -539,6 +541,33 @@ enum wt_code wt_workload_read(const char *path, struct wt_workload **out, struct
     enum wt_code code = wt_workload_from(config, out, err);
     wt_config_free(config);
     return code;
+}
+
+static void give_work(struct wt_workload_kernel *kernel, const double *work, size_t count)
+{
+    struct wt_list_values *list = wt_alloc(1, sizeof *list);
+    list->cycles.values = wt_alloc(count, sizeof *list->cycles.values);
+    list->cycles.count = (int)count;
+    memcpy(list->cycles.values, work, count * sizeof *work);
+    kernel->distribution = wt_distribution_find("list");
+    kernel->duration = list;
+}
+
+struct wt_workload *wt_workload_of_program(const char *path, const struct wt_workload_launch *launch)
+{
+    struct wt_workload *workload = wt_alloc(1, sizeof *workload);
+    struct wt_workload_kernel *kernel = wt_alloc(1, sizeof *kernel);
+    *workload = (struct wt_workload){
+        .path = wt_strdup(path), .title = wt_strdup(launch->name), .seed = 1, .kernels = kernel, .kernel_count = 1};
+    *kernel = (struct wt_workload_kernel){.name = wt_strdup(launch->name), .model = WT_MODEL_WARP, .needs = launch->needs,
+                                          .cluster = 1, .split = 1, .repeat = 1, .program = launch->program};
+    memcpy(kernel->grid, launch->grid, sizeof kernel->grid);
+    memcpy(kernel->block, launch->block, sizeof kernel->block);
+    kernel->grid_blocks = (uint64_t)launch->grid[0] * (uint64_t)launch->grid[1] * (uint64_t)launch->grid[2];
+    kernel->needs.threads = launch->block[0] * launch->block[1] * launch->block[2];
+    if (launch->work)
+        give_work(kernel, launch->work, launch->work_count);
+    return workload;
 }
 
 bool wt_workload_is_file_key(const char *key)

@@ -66,6 +66,19 @@ enum wt_code wt_workload_read(const char *path, struct wt_workload **out, struct
 /* The same from a tree whose path names it in messages and is where its files are looked for. */
 enum wt_code wt_workload_from(const struct wt_config *config, struct wt_workload **out, struct wt_error *err);
 
+/* One launch of a program, made rather than read: the kernel as a file would give it with this grid, block and needs
+ * (`threads` apart), the defaults otherwise. Takes the program over; `path` names it in messages. `work` (may be NULL): each
+ * block's, copied. */
+struct wt_workload_launch {
+    const char *name;
+    struct wt_program *program;
+    int grid[3], block[3];
+    struct wt_launch_needs needs;
+    const double *work;
+    size_t work_count;
+};
+struct wt_workload *wt_workload_of_program(const char *path, const struct wt_workload_launch *launch);
+
 /* Whether a key is the file's, such as "seed", and not a kernel's. */
 bool wt_workload_is_file_key(const char *key);
 

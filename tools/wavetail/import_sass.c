@@ -3,7 +3,6 @@
 
 #include "core/json.h"
 #include "core/outfile.h"
-#include "warp/classes.h"
 #include "warp/text.h"
 
 static void write_head(FILE *stream, const struct import_options *o, const struct sass_kernel *kernel)
@@ -20,7 +19,6 @@ static void write_head(FILE *stream, const struct import_options *o, const struc
 
 static void print_json(const struct import_options *o, const struct sass_kernel *kernel)
 {
-    const struct wt_sass_report *report = &kernel->report;
     struct wt_json json = wt_json_begin(stdout, false);
     wt_json_object(&json, NULL);
     wt_json_string(&json, "kernel", kernel->function->name);
@@ -28,18 +26,7 @@ static void print_json(const struct import_options *o, const struct sass_kernel 
     wt_json_string(&json, "output", o->out);
     wt_json_int(&json, "instructions", (int64_t)kernel->program->count);
     wt_json_int(&json, "loops", (int64_t)kernel->program->loop_count);
-    wt_json_int(&json, "assumed_loops", report->assumed_loops);
-    wt_json_int(&json, "assumed_branches", report->assumed_branches);
-    wt_json_int(&json, "unknown_instructions", report->unknown_count);
-    wt_json_array(&json, "unknown_opcodes");
-    for (int i = 0; i < report->unknown_names; i++) {
-        wt_json_object(&json, NULL);
-        wt_json_string(&json, "opcode", report->unknown[i].name);
-        wt_json_int(&json, "count", report->unknown[i].count);
-        wt_json_string(&json, "class", wt_classes[report->unknown[i].op].name);
-        wt_json_close(&json);
-    }
-    wt_json_close(&json);
+    sass_kernel_json(kernel, &json);
     wt_json_close(&json);
     wt_json_end(&json);
 }

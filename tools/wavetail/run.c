@@ -9,9 +9,10 @@
 #include "asking.h"
 #include "outputs.h"
 #include "progress.h"
-#include "run_sass.h"
+#include "sass_launch.h"
 #include "study/launches.h"
 #include "study/workload.h"
+#include "warp_outputs.h"
 
 static const char default_gpu[] = "h200"; /* the one whose dispatch is measured */
 
@@ -19,6 +20,8 @@ struct options {
     struct common common;
     struct outputs outputs;
     struct asking asking;
+    struct sass_launch sass;
+    struct warp_outputs warps;
     const char *workload, *policy;
     bool deterministic;
 };
@@ -37,6 +40,8 @@ struct run {
     const struct wt_host_timeline *host; /* the outputs'; NULL: the workload has none */
     struct wt_why *why;                  /* NULL: nothing was asked */
     struct wt_address_space *space;      /* the same */
+    struct sass_kernel sass;
+    struct warp_run warps;
 };
 
 /* ---- Command line ---- */
@@ -71,13 +76,18 @@ static error_t parse(int key, char *text, struct argp_state *state)
             argp_error(state, "one workload at a time, not also '%s'", text);
         o->workload = text;
         return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which workload? Give a file, e.g. one of configs/workloads");
+    case ARGP_KEY_END:
+        if (o->workload && o->sass.sass)
+            argp_error(state, "--sass takes no workload beside it, not '%s'", o->workload);
+        if (!o->workload && !o->sass.sass)
+            argp_error(state, "which workload? Give a file, e.g. one of configs/workloads, or --sass FILE");
         return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->outputs;
         state->child_inputs[1] = &o->common;
         state->child_inputs[2] = &o->asking;
+        state->child_inputs[3] = &o->sass;
+        state->child_inputs[4] = &o->warps;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -91,15 +101,17 @@ static const struct argp_option options[] = {
     {"keys", KEY_KEYS, 0, 0, "print every key a workload file may have, and stop", 1},
     {0}};
 
-static const struct argp_child children[] = {
-    {&outputs_argp, 0, NULL, 0}, {&common_argp, 0, NULL, 0}, {&asking_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&outputs_argp, 0, NULL, 0},     {&common_argp, 0, NULL, 0},
+                                             {&asking_argp, 0, NULL, 0},      {&sass_launch_argp, 0, NULL, 0},
+                                             {&warp_outputs_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {.options = options,
                                  .parser = parse,
-                                 .args_doc = "WORKLOAD.cfg",
+                                 .args_doc = "WORKLOAD.cfg\n--sass FILE --grid N --block N",
                                  .doc = "Simulates the kernels that a workload file describes and prints what the run "
-                                        "was like: makespan, occupancy, busy SMs, the tail. `run --sass FILE` takes a "
-                                        "kernel's SASS instead and issues it warp by warp: see `run --sass --help`.",
+                                        "was like: makespan, occupancy, busy SMs, the tail. Kernels given by their "
+                                        "instructions (a program, or SASS) are issued warp by warp; what is said of their warps "
+                                        "carries Nsight Compute's names.",
                                  .children = children};
 
 /* ---- Simulating ---- */
@@ -110,15 +122,27 @@ static enum wt_code choose_policy(struct run *run, struct wt_error *err)
     return name ? wt_policy_find(name, &run->policy, err) : WT_OK;
 }
 
+static enum wt_code read_workload(struct run *run, struct wt_error *err)
+{
+    const struct options *o = run->options;
+    if (!o->sass.sass)
+        return wt_workload_read(o->workload, &run->workload, err);
+    WT_TRY(sass_launch_workload(&o->sass, &run->sass, &run->workload, err));
+    if (!o->common.quiet)
+        sass_kernel_warn(stderr, "", &run->sass);
+    return WT_OK;
+}
+
 static enum wt_code prepare(struct run *run, struct wt_error *err)
 {
     const struct options *o = run->options;
-    WT_TRY(wt_workload_read(o->workload, &run->workload, err));
+    WT_TRY(read_workload(run, err));
     const char *gpu = o->common.gpu ? o->common.gpu : run->workload->gpu;
     WT_TRY(wt_gpu_load(gpu ? gpu : default_gpu, &run->gpu, err));
     WT_TRY(choose_policy(run, err));
     run->seed = o->common.seed_given ? o->common.seed : run->workload->seed;
-    return wt_launches_new(run->workload, run->gpu, run->seed, o->deterministic, &run->launches, err);
+    WT_TRY(wt_launches_new(run->workload, run->gpu, run->seed, o->deterministic, &run->launches, err));
+    return warp_run_begin(&run->warps, &o->warps, run->launches, run->gpu, run->workload->path, run->seed, err);
 }
 
 static uint64_t count_blocks(const struct wt_launches *launches)
@@ -173,6 +197,7 @@ static enum wt_code simulate_with_outputs(struct run *run, struct wt_error *err)
     run->has_outputs = true;
     WT_TRY(simulate(run, err));
     run->host = run->outputs.timeline->host;
+    WT_TRY(warp_run_finish(&run->warps, run->outputs.timeline, err));
     WT_TRY(outputs_finish(&run->outputs, NULL, &run->metrics, err));
     return asking_finish(&run->options->asking, run->space, run->outputs.timeline, err);
 }
@@ -262,6 +287,9 @@ static void print_json(const struct run *run, FILE *stream)
     for (size_t i = 0; i < run->workload->kernel_count; i++)
         print_kernel(&json, &run->workload->kernels[i]);
     wt_json_close(&json);
+    warp_run_json(&run->warps, &json);
+    if (run->options->sass.sass)
+        sass_kernel_json(&run->sass, &json);
     wt_metrics_json(&json, "metrics", run->metrics);
     if (run->host)
         wt_host_timeline_json(&json, run->host, run->gpu->clock_mhz);
@@ -274,6 +302,7 @@ static void print_json(const struct run *run, FILE *stream)
 static void print_text(const struct run *run, FILE *stream)
 {
     wt_metrics_print(stream, run->metrics);
+    warp_run_print(&run->warps, stream);
     if (run->host)
         wt_host_timeline_print(stream, run->host, run->gpu->clock_mhz);
     if (run->why)
@@ -294,8 +323,6 @@ static enum wt_code carry_out(struct run *run, struct wt_error *err)
 
 static enum wt_code run_workload(int argc, char **argv, struct wt_error *err)
 {
-    if (asks_for_sass(argc, argv))
-        return run_sass(argc, argv, err);
     struct options o = {0};
     WT_TRY(parse_arguments(&argp, argc, argv, &o));
     struct run run = {.options = &o};
@@ -305,9 +332,11 @@ static enum wt_code run_workload(int argc, char **argv, struct wt_error *err)
     wt_why_free(run.why);
     wt_address_space_free(run.space);
     wt_metrics_free(run.metrics);
+    warp_run_clear(&run.warps);
     wt_launches_free(run.launches);
     wt_gpu_free(run.gpu);
     wt_workload_free(run.workload);
+    sass_kernel_clear(&run.sass);
     return code;
 }
 

@@ -139,6 +139,23 @@ void sass_kernel_clear(struct sass_kernel *kernel)
     *kernel = (struct sass_kernel){0};
 }
 
+void sass_kernel_json(const struct sass_kernel *kernel, struct wt_json *json)
+{
+    const struct wt_sass_report *report = &kernel->report;
+    wt_json_int(json, "assumed_loops", report->assumed_loops);
+    wt_json_int(json, "assumed_branches", report->assumed_branches);
+    wt_json_int(json, "unknown_instructions", report->unknown_count);
+    wt_json_array(json, "unknown_opcodes");
+    for (int i = 0; i < report->unknown_names; i++) {
+        wt_json_object(json, NULL);
+        wt_json_string(json, "opcode", report->unknown[i].name);
+        wt_json_int(json, "count", report->unknown[i].count);
+        wt_json_string(json, "class", wt_classes[report->unknown[i].op].name);
+        wt_json_close(json);
+    }
+    wt_json_close(json);
+}
+
 void sass_kernel_warn(FILE *stream, const char *prefix, const struct sass_kernel *kernel)
 {
     const struct wt_sass_report *report = &kernel->report;

@@ -5,6 +5,7 @@
 #include <argp.h>
 #include <stdio.h>
 
+#include "core/json.h"
 #include "trace/trace.h"
 #include "warp/from_sass.h"
 
@@ -39,7 +40,10 @@ void sass_kernel_clear(struct sass_kernel *kernel);
 /* The trace's blocks' work, by block; owned by the caller. NULL: no trace was given. */
 double *sass_kernel_work(const struct sass_kernel *kernel, size_t *count);
 
-/* What had to be assumed, a line each, behind `prefix`. */
+/* Members of the object that is open: what had to be assumed. */
+void sass_kernel_json(const struct sass_kernel *kernel, struct wt_json *json);
+
+/* The same, a line each, behind `prefix`. */
 void sass_kernel_warn(FILE *stream, const char *prefix, const struct sass_kernel *kernel);
 
 #endif

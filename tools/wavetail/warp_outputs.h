@@ -1,0 +1,48 @@
+/* What `run` says of kernels with programs, warp by warp: options, files, Nsight Compute's figures. */
+#ifndef WT_WARP_OUTPUTS_H
+#define WT_WARP_OUTPUTS_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "core/json.h"
+#include "core/outfile.h"
+#include "observe/warps.h"
+#include "study/launches.h"
+#include "study/workload.h"
+
+/* Put `warp_outputs_argp` among the argp children with a `struct warp_outputs *` as its input. */
+struct warp_outputs {
+    const char *warps, *compare, *scheduler; /* NULL: not asked for */
+    long long interval; /* cycles */
+};
+
+extern const struct argp warp_outputs_argp;
+
+/* One run's; give it to warp_run_clear in any case. */
+struct warp_run {
+    const struct warp_outputs *asked;
+    const struct wt_launches *launches; /* its `warp` is NULL: no kernel has a program */
+    const struct wt_gpu *gpu;
+    const struct wt_timeline *about; /* once finished */
+    struct wt_outfile table;
+    struct wt_warp_observer observer;
+    struct wt_ncu_metrics *metrics; /* NULL: nothing to compare with */
+    long *rows; /* per launch: the metrics' row, -1: none */
+};
+
+/* Before the simulation. Fails where an option is of programs only and no kernel has one; `path` names the workload. */
+enum wt_code warp_run_begin(struct warp_run *run, const struct warp_outputs *asked, struct wt_launches *launches,
+                            const struct wt_gpu *gpu, const char *path, uint64_t seed, struct wt_error *err);
+
+/* After it: completes the files, and finds what to compare with. `about` describes the launches and must outlive the run. */
+enum wt_code warp_run_finish(struct warp_run *run, const struct wt_timeline *about, struct wt_error *err);
+
+/* Nothing where no kernel has a program. JSON: of a single launch the figures themselves, else an array "warp_launches". */
+void warp_run_print(const struct warp_run *run, FILE *stream);
+void warp_run_json(const struct warp_run *run, struct wt_json *json);
+
+void warp_run_clear(struct warp_run *run);
+
+#endif
