@@ -16,12 +16,16 @@
  *
  * This file alone is enough: CUDA runtime, compute capability 7.0 and up, C++14.
  *
- * What is measured. Every thread reads clock64 at BEGIN; of those with threadIdx.x = 0 each also reads %globaltimer, and again
- * at END, where all others are done at once; then the block's thread (0,0,0) writes one record of 48 bytes. A row therefore
- * tells when the block's first warp began and ended. Between BEGIN and END four registers hold the start. `capture
- * --overhead` measures what this costs. On an H200, over two runs: makespans 0.3 to 0.5 % longer for a kernel bound by
- * arithmetic, 0.1 to 0.2 % by memory, 0.3 to 6 % for empty blocks; 280 cycles more for the first warp, 440 to 550 in an SM's
- * first blocks, whose parameters must come from memory first; a kernel of 10 registers gets 18, one of 32 keeps 32.
+ * What is measured. Every thread reads clock64 and then %globaltimer at BEGIN; of those with threadIdx.x = 0 the block's thread
+ * (0,0,0) reads them again at END, the timer first, where all others are done at once, and leaves 32 bytes (48 with a number
+ * to keep). A row therefore tells when the block's first warp began and ended. Between BEGIN and END four registers hold
+ * the start.
+ *
+ * What it costs, on an H200 (`capture --overhead`, three runs): makespans 0.5 to 0.6 % longer for a kernel bound by arithmetic, up to
+ * 0.5 % by memory, 1 to 5 % for empty blocks. For the first warp of an empty block 198 cycles (blocks of 32 threads) to
+ * 222 (256), of one that stores a value 230 to 300; 390 to 450 in an SM's first blocks, whose parameters must come from memory first.
+ * Most of it is waiting: twice for special registers, some 45 cycles each, and for branches, clocks and stores. A kernel of 10
+ * registers gets 18 to 20, one of 32 keeps 32.
  *
  * Early exits. A block is recorded if its thread (0,0,0) reaches END. Where threads return early, put END
  * before each return, or turn `if (done) return;` into a condition around the work, as above.
@@ -52,8 +56,8 @@
 namespace wavetail
 {
 
-/* What one block (or task) leaves in memory. All bytes 0xff: nothing was recorded. */
-struct alignas(16) Record {
+/* What is written of one block (or task). */
+struct Record {
     int64_t clock_start, clock_end;     /* clock64 of the SM, cycles */
     int64_t time_start_ns, time_end_ns; /* %globaltimer */
     int64_t work;                       /* as given to WT_TRACE_END_WORK, or the task's number; 0 otherwise */
@@ -62,7 +66,30 @@ struct alignas(16) Record {
 
     bool written() const { return clock_end != -1; }
 };
-static_assert(sizeof(Record) == 48, "three stores of 16 bytes");
+
+/* What a block (or task) leaves in the GPU's memory: two stores of 16 bytes, and a third one if there is more to say than that
+ * block i left slot i. All bytes 0xff: nothing was left. */
+struct alignas(16) Slot {
+    int64_t clock_start;
+    uint64_t clock_end_and_place; /* from bit 0: 48 bits of clock64, 10 of %smid, 6 of %warpid */
+    int64_t time_start_ns, time_end_ns;
+    int64_t work;
+    uint32_t block, unused;
+
+    /* The clock's upper 16 bits are the start's, or one more: no block runs for 2^48 cycles, which are 39 hours. */
+    Record record(uint32_t slot) const
+    {
+        const uint64_t low = 0xffffffffffffu, start = (uint64_t)clock_start;
+        if (clock_start == -1)
+            return {-1, -1, -1, -1, -1, UINT32_MAX, UINT16_MAX, UINT16_MAX};
+        uint64_t place = clock_end_and_place >> 48;
+        uint64_t end = start + (((clock_end_and_place & low) - start) & low);
+        bool more = block != UINT32_MAX;
+        return {clock_start, (int64_t)end, time_start_ns, time_end_ns, more ? work : 0, more ? block : slot,
+                (uint16_t)(place & 1023), (uint16_t)(place >> 10)};
+    }
+};
+static_assert(sizeof(Slot) == 48, "three stores of 16 bytes");
 
 /* The GPU, as the trace's first lines state it. Zero or empty: not stated. */
 struct Device {
@@ -283,26 +310,25 @@ namespace wavetail
 
 /* What a traced kernel gets as an argument. */
 struct Trace {
-    Record *records = nullptr;
-    unsigned capacity = 0; /* records of this launch; blocks (or tasks) from here on are not recorded */
+    Slot *slots = nullptr;
+    unsigned capacity = 0; /* slots of this launch; blocks (or tasks) from here on are not recorded */
+    unsigned flat = 0;     /* the same where grid and block extend along x alone; otherwise 0 */
 };
 
 struct Start {
     long long clock, time_ns;
 };
 
-/* The order matters: the clock is the outermost reading at both ends. No clock is negative, but the compiler cannot know
- * that: it must leave the kernel's loads of parameters behind the branch. In front of the clock, where it would have
- * them, each SM's first blocks wait some hundred cycles for them to come from memory, and begin later than they did.
- * Special registers are read one after another by all warps of an SM, so few threads read the timer. */
+/* The clock comes first. Then there must be a branch, which the compiler cannot know is never taken: it leaves the kernel's
+ * loads of parameters behind it. In front of the clock, where it would have them, each SM's first blocks wait some hundred
+ * cycles for them to come from memory, and begin later than they did. The branch waits for threadIdx.x, for which
+ * nearly every kernel must wait anyway. */
 __device__ __forceinline__ Start trace_begin()
 {
     Start start;
     asm volatile("mov.u64 %0, %%clock64;" : "=l"(start.clock)::"memory");
-    asm volatile("{ .reg .pred never; setp.lt.s64 never, %0, 0; @never exit; }" ::"l"(start.clock) : "memory");
-    start.time_ns = 0;
-    if (threadIdx.x == 0)
-        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start.time_ns)::"memory");
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start.time_ns)::"memory");
+    asm volatile("{ .reg .pred never; setp.eq.u32 never, %0, 0xffffffff; @never exit; }" ::"r"(threadIdx.x) : "memory");
     return start;
 }
 
@@ -312,54 +338,67 @@ __device__ __forceinline__ unsigned trace_block()
     return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
 }
 
-/* Special registers are slow to arrive: all are asked for before any is awaited; the order is kept because the reads
- * are volatile. */
+/* Where a block is. */
 struct Place {
-    unsigned sm, warp_slot, thread_y, thread_z, block_x, block_y, block_z;
+    unsigned block_x, sm, warp_slot;
 };
 
-__device__ __forceinline__ Place trace_place()
+/* Special registers are slow to arrive, so all are asked for before any is awaited. `start` is never negative, but the
+ * compiler cannot know: it would fetch what is the same for the whole warp on another, slower way. */
+__device__ __forceinline__ Place trace_place(const Start &start)
 {
     Place place;
-    asm volatile("mov.u32 %0, %%smid;" : "=r"(place.sm));
-    asm volatile("mov.u32 %0, %%warpid;" : "=r"(place.warp_slot));
-    asm volatile("mov.u32 %0, %%tid.y;" : "=r"(place.thread_y));
-    asm volatile("mov.u32 %0, %%tid.z;" : "=r"(place.thread_z));
-    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(place.block_x));
-    asm volatile("mov.u32 %0, %%ctaid.y;" : "=r"(place.block_y));
-    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(place.block_z));
+    asm volatile("{ .reg .pred always; setp.ge.s64 always, %3, 0;\n\t"
+                 "@always mov.u32 %0, %%ctaid.x; @always mov.u32 %1, %%smid; @always mov.u32 %2, %%warpid; }"
+                 : "=r"(place.block_x), "=r"(place.sm), "=r"(place.warp_slot)
+                 : "l"(start.clock));
     return place;
 }
 
-/* `task` < 0: the record is the block's own. Threads that cannot be (0,0,0) leave first: where all warps of a large block
- * read what only one needs, the block stays some hundred cycles longer. All that is needed to write the record is there
- * before the clock is read, so that the block is gone soon after. */
-__device__ __forceinline__ void trace_end(const Trace &trace, const Start &start, long long task, long long work)
+/* The timer and the clock, and then what was there before them. */
+template <bool more>
+__device__ __forceinline__ void trace_write(longlong2 *to, const Start &start, unsigned where, long long work, unsigned block)
+{
+    long long time_ns, clock;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time_ns)::"memory");
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(clock)::"memory");
+    unsigned high = __byte_perm((unsigned)(clock >> 32), where, 0x5410);
+    to[0] = make_longlong2(start.clock, (long long)((unsigned long long)high << 32 | (unsigned)clock));
+    to[1] = make_longlong2(start.time_ns, time_ns);
+    if (more)
+        to[2] = make_longlong2(work, (long long)block);
+}
+
+/* `task` < 0: the record is the block's own. `more`: store also `work` and the block's number. Threads that cannot be (0,0,0)
+ * leave first: where all warps of a large block read what only one needs, the block stays some hundred cycles longer. All that
+ * is needed to write the record is there before the clock is read, so that the block is gone soon after. */
+template <bool more> __device__ __forceinline__ void trace_end(const Trace &trace, const Start &start, long long task, long long work)
 {
     if (threadIdx.x != 0)
         return;
-    Start end;
-    Place place = trace_place();
-    unsigned block = place.block_x + gridDim.x * (place.block_y + gridDim.y * place.block_z);
-    unsigned index = task < 0 ? block : (unsigned)task;
-    longlong2 *to = reinterpret_cast<longlong2 *>(trace.records + index);
-    long long last = (long long)(block | (unsigned long long)(place.sm | place.warp_slot << 16) << 32);
-    bool never = (reinterpret_cast<long long>(to) | last) < 0; /* the compiler must have them to know */
-    if ((place.thread_y | place.thread_z) != 0 || index >= trace.capacity || never)
+    Place place = trace_place(start);
+    unsigned block = place.block_x, index = task < 0 ? block : (unsigned)task;
+    unsigned where = place.sm + place.warp_slot * 1024;
+    longlong2 *to = reinterpret_cast<longlong2 *>(trace.slots + index);
+    bool never = ((reinterpret_cast<long long>(to) >> 32 | where) & 0x80000000) != 0; /* the compiler must have them to know */
+    if (index < trace.flat && !never) {
+        trace_write<more>(to, start, where, work, block);
         return;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(end.time_ns)::"memory");
-    asm volatile("mov.u64 %0, %%clock64;" : "=l"(end.clock)::"memory");
-    to[0] = make_longlong2(start.clock, end.clock);
-    to[1] = make_longlong2(start.time_ns, end.time_ns);
-    to[2] = make_longlong2(work, last);
+    }
+    if ((threadIdx.y | threadIdx.z) != 0)
+        return;
+    block = trace_block();
+    index = task < 0 ? block : (unsigned)task;
+    if (index < trace.capacity)
+        trace_write<more>(reinterpret_cast<longlong2 *>(trace.slots + index), start, where, work, block);
 }
 
 #define WT_TRACE_BEGIN(trace) const ::wavetail::Start wt_trace_start_ = ::wavetail::trace_begin()
-#define WT_TRACE_END(trace) ::wavetail::trace_end(trace, wt_trace_start_, -1, 0)
+#define WT_TRACE_END(trace) ::wavetail::trace_end<false>(trace, wt_trace_start_, -1, 0)
 /* The same with a number to keep in the column `work`, e.g. the block's loop count. */
-#define WT_TRACE_END_WORK(trace, work) ::wavetail::trace_end(trace, wt_trace_start_, -1, work)
+#define WT_TRACE_END_WORK(trace, work) ::wavetail::trace_end<true>(trace, wt_trace_start_, -1, work)
 /* In a persistent kernel's loop: the record is that of the task; `task` from 0 and below launch.tasks. */
-#define WT_TRACE_END_TASK(trace, task) ::wavetail::trace_end(trace, wt_trace_start_, task, task)
+#define WT_TRACE_END_TASK(trace, task) ::wavetail::trace_end<true>(trace, wt_trace_start_, task, task)
 
 /* Gives launches their records and writes the file. Not for use from several threads at once. After a CUDA
  * error, or without room, kernels still run: their Trace then records nothing, and write() says so. */
@@ -370,7 +409,7 @@ class Tracer
     explicit Tracer(size_t capacity = 1 << 20) : capacity_(capacity)
     {
         check(cudaGetDevice(&number_), "cudaGetDevice");
-        check(cudaMalloc(&records_, capacity * sizeof(Record)), "cudaMalloc");
+        check(cudaMalloc(&slots_, capacity * sizeof(Slot)), "cudaMalloc");
         reset();
         describe_device();
     }
@@ -378,7 +417,7 @@ class Tracer
     Tracer(const Tracer &) = delete;
     Tracer &operator=(const Tracer &) = delete;
 
-    ~Tracer() { cudaFree(records_); }
+    ~Tracer() { cudaFree(slots_); }
 
     /* Call right before kernel<<<grid, block, dynamic_shared_bytes, stream>>>(…), with the same values. */
     template <typename Kernel>
@@ -416,9 +455,9 @@ class Tracer
     bool write(const std::string &path)
     {
         File file(path);
-        std::vector<Record> records(used_);
+        std::vector<Slot> slots(used_);
         check(cudaDeviceSynchronize(), "a kernel or cudaDeviceSynchronize");
-        check(cudaMemcpy(records.data(), records_, used_ * sizeof(Record), cudaMemcpyDeviceToHost), "cudaMemcpy");
+        check(cudaMemcpy(slots.data(), slots_, used_ * sizeof(Slot), cudaMemcpyDeviceToHost), "cudaMemcpy");
         if (!error_.empty()) {
             std::fprintf(stderr, "%s: not written: %s\n", path.c_str(), error_.c_str());
             return false;
@@ -428,7 +467,7 @@ class Tracer
             file.launch(i, launches_[i]);
         file.header();
         for (size_t i = 0; i < launches_.size(); i++)
-            write_rows(&file, path, i, records.data());
+            write_rows(&file, path, i, slots.data());
         if (file.close())
             return true;
         std::fprintf(stderr, "%s\n", file.error().c_str());
@@ -443,7 +482,7 @@ class Tracer
         streams_.clear();
         used_ = 0;
         check(cudaDeviceSynchronize(), "a kernel or cudaDeviceSynchronize");
-        check(cudaMemset(records_, 0xff, capacity_ * sizeof(Record)), "cudaMemset");
+        check(cudaMemset(slots_, 0xff, capacity_ * sizeof(Slot)), "cudaMemset");
         check(cudaDeviceSynchronize(), "cudaMemset");
     }
 
@@ -468,13 +507,19 @@ class Tracer
         uint64_t room = capacity_ - used_, wanted = launch.wanted();
         Trace trace;
         trace.capacity = (unsigned)(wanted < room ? wanted : room);
-        trace.records = records_ + used_;
+        trace.slots = slots_ + used_;
         if (!error_.empty() || launch.blocks() > 0xffffffffu)
             trace.capacity = 0;
+        trace.flat = is_flat(launch) ? trace.capacity : 0;
         first_.push_back(used_);
         used_ += trace.capacity;
         launches_.push_back(launch);
         return trace;
+    }
+
+    static bool is_flat(const Launch &launch)
+    {
+        return launch.grid[1] * launch.grid[2] * launch.block[1] * launch.block[2] == 1;
     }
 
     static void shape(Launch *launch, dim3 grid, dim3 block, size_t dynamic_shared_bytes)
@@ -572,10 +617,13 @@ class Tracer
         return (int)streams_.size() - 1;
     }
 
-    void write_rows(File *file, const std::string &path, size_t i, const Record *records)
+    void write_rows(File *file, const std::string &path, size_t i, const Slot *slots)
     {
         size_t end = i + 1 < first_.size() ? first_[i + 1] : used_, room = end - first_[i];
-        size_t silent = file->rows(i, records + first_[i], room);
+        std::vector<Record> records(room);
+        for (size_t k = 0; k < room; k++)
+            records[k] = slots[first_[i] + k].record((uint32_t)k);
+        size_t silent = file->rows(i, records.data(), room);
         uint64_t wanted = launches_[i].wanted();
         if (wanted > room)
             std::fprintf(stderr, "%s: launch %zu (%s): no room for %llu of %llu; give Tracer a larger capacity\n",
@@ -586,7 +634,7 @@ class Tracer
                          path.c_str(), i, launches_[i].name.c_str(), silent);
     }
 
-    Record *records_ = nullptr;
+    Slot *slots_ = nullptr;
     size_t capacity_, used_ = 0;
     int number_ = 0;
     Device device_;

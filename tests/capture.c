@@ -151,6 +151,15 @@ START_TEST(awkward_launches_survive)
 }
 END_TEST
 
+/* A clock that passes a multiple of 2^48, the largest place, two stores or three, none at all (clocks of -1). */
+START_TEST(what_a_block_leaves_is_read_back)
+{
+    assert_output("slot 281474976710646 281474976710661 1023 63 5 9", 0, "281474976710646 281474976710661 1023 63 5 9\n");
+    assert_output("slot 844424930131000 844424930132000 131 40 5 4294967295", 0, "844424930131000 844424930132000 131 40 0 7\n");
+    assert_output("slot -1 -1 65535 65535 -1 4294967295", 1, "-1 -1 65535 65535 -1 4294967295\n");
+}
+END_TEST
+
 START_TEST(an_unwritable_file_is_said)
 {
     assert_output("strange no/such.csv 2>&1", 1, "no/such.csv: cannot be written; choose another folder\n2\n");
@@ -330,6 +339,7 @@ Suite *capture_suite(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, records_become_the_trace, 0, 2);
     tcase_add_test(tcase, awkward_launches_survive);
+    tcase_add_test(tcase, what_a_block_leaves_is_read_back);
     tcase_add_test(tcase, an_unwritable_file_is_said);
     tcase_add_test(tcase, a_list_says_all);
     tcase_add_loop_test(tcase, a_bad_list_is_refused, 0, sizeof bad_lists / sizeof *bad_lists);

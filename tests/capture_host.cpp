@@ -2,6 +2,8 @@
  *
  *     capture-host copy OUT        rows "block,sm,clocks and times,work,warp_slot" from stdin become a trace like
  *                                  traces/h200/spin20k_b256.r0
+ *                                  and pass through the form they have in the GPU's memory
+ *     capture-host slot START END SM WARP_SLOT WORK BLOCK   the same for one, which is printed; BLOCK 4294967295: two stores
  *     capture-host strange OUT     two launches with awkward names, missing blocks and unstated values
  *     capture-host list FILE       reads an experiment list; prints it, or the message and exits 1
  *     capture-host work SPEC SEED COUNT ROUND */
@@ -15,6 +17,7 @@
 #include "wavetail_trace.cuh"
 
 using wavetail::Record;
+using wavetail::Slot;
 
 static int finish(wavetail::File *file)
 {
@@ -36,12 +39,29 @@ static wavetail::Device h200()
     return device;
 }
 
+/* As WT_TRACE_END leaves it. */
+static Slot packed(const Record &r)
+{
+    uint64_t place = r.sm + r.warp_slot * 1024u;
+    return {r.clock_start, ((uint64_t)r.clock_end & 0xffffffffffffu) | place << 48, r.time_start_ns, r.time_end_ns, r.work, r.block, 0};
+}
+
+static int slot(char **argv)
+{
+    Record in = {std::atoll(argv[2]), std::atoll(argv[3]), 32, 64, std::atoll(argv[6]), (uint32_t)std::atoll(argv[7]),
+                 (uint16_t)std::atoi(argv[4]), (uint16_t)std::atoi(argv[5])};
+    Record r = packed(in).record(7);
+    std::printf("%lld %lld %d %d %lld %u\n", (long long)r.clock_start, (long long)r.clock_end, r.sm, r.warp_slot,
+                (long long)r.work, r.block);
+    return r.written() ? 0 : 1;
+}
+
 static std::vector<Record> read_records()
 {
     std::vector<Record> records;
     long long v[8];
     while (std::scanf("%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld", v, v + 1, v + 2, v + 3, v + 4, v + 5, v + 6, v + 7) == 8)
-        records.push_back({v[2], v[3], v[4], v[5], v[6], (uint32_t)v[0], (uint16_t)v[1], (uint16_t)v[7]});
+        records.push_back(packed({v[2], v[3], v[4], v[5], v[6], (uint32_t)v[0], (uint16_t)v[1], (uint16_t)v[7]}).record(0));
     return records;
 }
 
@@ -146,5 +166,7 @@ int main(int argc, char **argv)
         return strange(argv[2]);
     if (action == "list")
         return list(argv[2]);
+    if (action == "slot" && argc == 8)
+        return slot(argv);
     return action == "work" && argc == 6 ? work(argv) : 2;
 }

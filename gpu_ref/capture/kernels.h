@@ -70,19 +70,31 @@ __device__ __forceinline__ void wait_until(long long clock)
         ;
 }
 
-/* All threads of the block, until `work` cycles after `start`. The first warp watches the clock and the others wait at
+/* Of the block's first warp. Special registers come one by one for all of an SM's warps, and so late for a block that starts among
+ * many that each read several; so nothing is read that a flat block need not. */
+__device__ __forceinline__ bool in_first_warp()
+{
+    if (blockDim.y * blockDim.z > 1 && (threadIdx.y | threadIdx.z) != 0)
+        return thread_of_block() < 32;
+    return threadIdx.x < 32;
+}
+
+/* All threads of the block, until the work of the block, or of `task` unless that is negative, is over: cycles from `start`. Returns that
+ * work in the first warp, 0 in others. The first warp watches the clock and the others wait at
  * a barrier, so that blocks end at once and take no issue slots from each other: where all of an SM's 64 warps poll,
  * some get none for thousands of cycles. Far from the end the warp sleeps: __nanosleep(t) takes up to 2 t, so an eighth
  * of what is left, as ns, is at most half of it up to 2 GHz. */
-__device__ __forceinline__ void wait_cycles(long long start, long long work)
+__device__ __forceinline__ long long wait_cycles(const Params &p, long long start, long long task)
 {
-    if (thread_of_block() < 32) {
-        long long left;
+    long long work = 0, left;
+    if (in_first_warp()) {
+        work = work_of(p, task < 0 ? wavetail::trace_block() : (unsigned long long)task);
         while ((left = work - (clock64() - start)) > 0)
             if (left > 1600)
                 __nanosleep((unsigned)(left < 4000000 ? left / 8 : 500000));
     }
     __syncthreads();
+    return work;
 }
 
 /* Keeps the result of a calculation from being optimised away. */

@@ -10,12 +10,14 @@ static __global__ void empty(Params p)
 static __global__ void spin(Params p)
 {
     WT_TRACE_BEGIN(p.trace);
-    long long work = work_of(p, wavetail::trace_block());
-    if (p.work_threads > 0)
+    if (p.work_threads > 0) {
+        long long work = work_of(p, wavetail::trace_block());
         wait_until(wt_trace_start_.clock + work);
-    else
-        wait_cycles(wt_trace_start_.clock, work);
-    END_WORK(p, work);
+        END_WORK(p, work);
+    } else {
+        long long work = wait_cycles(p, wt_trace_start_.clock, -1);
+        WT_TRACE_END_WORK(p.trace, work);
+    }
 }
 
 template <int ILP> __global__ void fma_chains(Params p)
@@ -98,7 +100,7 @@ static __global__ void persist(Params p)
         if (task >= p.tasks)
             return;
         WT_TRACE_BEGIN(p.trace);
-        wait_cycles(wt_trace_start_.clock, work_of(p, (unsigned long long)task));
+        wait_cycles(p, wt_trace_start_.clock, task);
         WT_TRACE_END_TASK(p.trace, task);
     }
 }
@@ -124,7 +126,7 @@ static __global__ void gridsync(Params p)
 {
     WT_TRACE_BEGIN(p.trace);
     long long passed = 0;
-    wait_cycles(wt_trace_start_.clock, work_of(p, wavetail::trace_block()));
+    wait_cycles(p, wt_trace_start_.clock, -1);
     if ((threadIdx.x | threadIdx.y | threadIdx.z) == 0) {
         unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
         long long until = clock64() + PATIENCE;

@@ -18,7 +18,7 @@ struct Untraced {
 struct Traced {
     wavetail::Start start;
     __device__ Traced() : start(wavetail::trace_begin()) {}
-    __device__ void end(const Params &p) { wavetail::trace_end(p.trace, start, -1, 0); }
+    __device__ void end(const Params &p) { wavetail::trace_end<false>(p.trace, start, -1, 0); }
 };
 
 template <typename Probe> __global__ void cost_empty(Params p)
@@ -56,6 +56,19 @@ template <typename Probe> __global__ void cost_cycles(Params p)
 {
     long long before = clock64();
     Probe probe;
+    probe.end(p);
+    long long after = clock64();
+    if (threadIdx.x == 0)
+        ((int *)p.data)[blockIdx.x] = (int)(after - before);
+}
+
+/* The same where the kernel does what nearly every one does: reads its indices and parameters, and stores something. */
+template <typename Probe> __global__ void cost_small(Params p)
+{
+    long long before = clock64();
+    Probe probe;
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    p.data[(i & (p.mask >> 1)) + (p.mask >> 1)] = (float)i;
     probe.end(p);
     long long after = clock64();
     if (threadIdx.x == 0)
@@ -126,9 +139,8 @@ int cycles(const void *function, const char *name, Params params, int grid, int 
     return median(values);
 }
 
-void compare_cycles(const char *name, Params params, int grid, int block)
+void compare_cycles(const char *name, const void *untraced, const void *traced, Params params, int grid, int block)
 {
-    const void *untraced = (const void *)cost_cycles<Untraced>, *traced = (const void *)cost_cycles<Traced>;
     int extra = cycles(traced, name, params, grid, block) - cycles(untraced, name, params, grid, block);
     std::printf("%s,%d,%d,%d,%d,,,,%d\n", name, grid, block, registers(untraced), registers(traced), extra);
 }
@@ -144,8 +156,8 @@ void print_overhead()
     params.mask = elements - 1;
     stop_on(cudaMalloc(&params.data, elements * sizeof(float)), "data");
     stop_on(cudaMemset(params.data, 0, elements * sizeof(float)), "data");
-    params.trace.capacity = (unsigned)grid;
-    stop_on(cudaMalloc(&params.trace.records, (size_t)grid * sizeof(wavetail::Record)), "memory for records");
+    params.trace.capacity = params.trace.flat = (unsigned)grid;
+    stop_on(cudaMalloc(&params.trace.slots, (size_t)grid * sizeof(wavetail::Slot)), "memory for records");
 
     std::printf("kernel,grid,block,regs,regs_traced,makespan_us,makespan_traced_us,change_percent,extra_cycles\n");
 #define CASE(name, kernel, threads, work) \
@@ -155,9 +167,17 @@ void print_overhead()
     CASE("compute", cost_compute, 256, 2000);
     CASE("memory", cost_memory, 256, 8);
 #undef CASE
-    compare_cycles("one block per SM", params, sms, 32);
-    compare_cycles("one block per SM", params, sms, 256);
-    compare_cycles("full SMs", params, grid, 256);
+#define CYCLES(name, kernel, blocks, threads) \
+    compare_cycles(name, (const void *)kernel<Untraced>, (const void *)kernel<Traced>, params, blocks, threads)
+    CYCLES("empty: one block per SM", cost_cycles, sms, 32);
+    CYCLES("empty: one block per SM", cost_cycles, sms, 256);
+    CYCLES("empty: full SMs", cost_cycles, grid, 32);
+    CYCLES("empty: full SMs", cost_cycles, grid, 256);
+    CYCLES("small: one block per SM", cost_small, sms, 32);
+    CYCLES("small: one block per SM", cost_small, sms, 256);
+    CYCLES("small: full SMs", cost_small, grid, 32);
+    CYCLES("small: full SMs", cost_small, grid, 256);
+#undef CYCLES
     cudaFree(params.data);
-    cudaFree(params.trace.records);
+    cudaFree(params.trace.slots);
 }
