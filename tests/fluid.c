@@ -142,6 +142,67 @@ START_TEST(a_block_ends_with_its_last_warps)
 }
 END_TEST
 
+/* ---- How a stage comes to its limit, and who is served ---- */
+
+/* Two customers of four warps saturate it, so each thinks as long as it is served: Erlang's B(N, 1) is 1/2, 1/5, 1/65 for 1, 2, 4. */
+START_TEST(a_knee_is_a_machine_repairmans)
+{
+    ck_assert_double_eq_tol(wt_fluid_served(0.25, 0.5), 1, 1e-12);
+    ck_assert_double_eq_tol(wt_fluid_served(0.5, 0.5), 1, 1e-12);
+    ck_assert_double_eq_tol(wt_fluid_served(1, 0.5), 4 / 5.0, 1e-12);
+    ck_assert_double_eq_tol(wt_fluid_served(2, 0.5), 64 / 65.0 / 2, 1e-12);
+    ck_assert_double_eq_tol(wt_fluid_served(50, 0.5), 1 / 50.0, 1e-12);
+    ck_assert_double_eq_tol(wt_fluid_served(3, 1), 1 / 3.0, 1e-12);
+    add(0, 0, 0, 8, 1000);
+    DRIVE({.sm_demand = 1 / 8.0, .sm_grain = 4, .parts = parts_of});
+    assert_ends((double[]){1250});
+}
+END_TEST
+
+/* Never more than asked for or than there is, and never less than with fewer. */
+START_TEST(more_load_is_served_more)
+{
+    for (double grain = 0.01; grain < 1; grain *= 1.7)
+        for (double load = 0.01, before = 0; load < 20; load += 0.01) {
+            double all = load * wt_fluid_served(load, grain);
+            ck_assert_msg(all >= before - 1e-12 && all <= fmin(load, 1) + 1e-12, "load %g grain %g: %g after %g", load, grain, all, before);
+            before = all;
+        }
+}
+END_TEST
+
+/* Two thirds of the SM and one third: the younger one has done 500 when the older ends, and then goes at full speed. */
+START_TEST(the_oldest_block_is_served_first)
+{
+    add(0, 0, 0, 8, 1000);
+    add(0, 0, 0, 8, 1000);
+    DRIVE({.sm_demand = 1 / 8.0, .favour = 0.5, .parts = parts_of});
+    assert_ends((double[]){1500, 2000});
+}
+END_TEST
+
+/* Two warps cannot use more than a quarter of the SM; the younger eight have the rest. */
+START_TEST(what_the_oldest_cannot_use_others_get)
+{
+    add(0, 0, 0, 2, 1000);
+    add(0, 0, 0, 8, 1000);
+    DRIVE({.sm_demand = 1 / 8.0, .favour = 0.5, .parts = parts_of});
+    assert_ends((double[]){1000, 1250});
+}
+END_TEST
+
+/* Each sub-core serves one warp at full speed. Five warps are 2, 1, 1, 1; the next block's 1, 2, 1, 1. */
+START_TEST(warps_share_their_own_sub_core)
+{
+    add(0, 0, 0, 5, 1000);
+    DRIVE({.sm_demand = 1 / 4.0, .sub_cores = true, .parts = parts_of});
+    assert_ends((double[]){2000});
+    add(0, 0, 0, 5, 1000);
+    DRIVE({.sm_demand = 1 / 4.0, .sub_cores = true, .parts = parts_of});
+    assert_ends((double[]){3000, 3000});
+}
+END_TEST
+
 /* ---- Everything at once ---- */
 
 static double slowed(double load)
@@ -245,6 +306,26 @@ START_TEST(random_blocks_end_as_the_rates_say_and_all_work_is_done)
 }
 END_TEST
 
+/* No oracle for the ends: that all work is done is what it pins. */
+START_TEST(favoured_blocks_do_all_their_work)
+{
+    struct wt_random random = wt_random_stream((uint64_t)_i, "fluid test", 1);
+    const struct wt_fluid_kernel kernel = {.sm_demand = 0.2 * wt_random_unit(&random), .gpu_demand = 0.02, .gpu_grain = 8,
+                                           .sm_grain = 4, .favour = 0.9 * wt_random_unit(&random) + 0.01,
+                                           .sub_cores = _i % 2 == 0, .parts = parts_of};
+    double given = 0;
+    draw_runs(&random, 150);
+    for (int i = 0; i < run_count; i++)
+        runs[i].kernel = 0;
+    struct wt_fluid_sums sums = drive(&kernel, 1);
+    for (int i = 0; i < run_count; i++)
+        for (int p = 0; p < runs[i].parts; p++)
+            given += runs[i].part[p].warps * runs[i].part[p].work;
+    ck_assert_double_eq_tol(sums.given, given, 1e-9 * given);
+    ck_assert_double_eq_tol(sums.done, given, 1e-7 * given);
+}
+END_TEST
+
 Suite *fluid_suite(void)
 {
     Suite *suite = suite_create("fluid");
@@ -255,7 +336,13 @@ Suite *fluid_suite(void)
     tcase_add_test(stages, kernels_slow_each_other_down_where_they_meet);
     tcase_add_test(stages, what_a_start_costs_asks_for_nothing);
     tcase_add_test(stages, a_block_ends_with_its_last_warps);
+    tcase_add_test(stages, a_knee_is_a_machine_repairmans);
+    tcase_add_test(stages, more_load_is_served_more);
+    tcase_add_test(stages, the_oldest_block_is_served_first);
+    tcase_add_test(stages, what_the_oldest_cannot_use_others_get);
+    tcase_add_test(stages, warps_share_their_own_sub_core);
     tcase_add_loop_test(stages, random_blocks_end_as_the_rates_say_and_all_work_is_done, 0, 20);
+    tcase_add_loop_test(stages, favoured_blocks_do_all_their_work, 0, 20);
     suite_add_tcase(suite, stages);
     return suite;
 }

@@ -2,128 +2,258 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/mem.h"
 #include "dispatch/endqueue.h"
 
-enum { MOST_PARTS = 2 * WT_MAX_SLOTS }; /* on an SM: each has a warp */
+enum { MOST_PARTS = 2 * WT_MAX_SLOTS, MOST_WARPS = 2048, SUB_CORES = 4 };
 
-/* A part that is being served. */
+/* A part that is being served. Served alike, `finish` is when on its server's clock; oldest first, it is what is left. */
 struct served {
-    double finish; /* on its SM's clock */
+    double finish, rate; /* of full speed, before the GPU slows it down; oldest first only */
     uint32_t kernel;
     uint8_t slot, warps;
 };
 
-struct sm {
-    double clock;     /* its own, at `seen` */
-    double seen;      /* the GPU's clock when it was last looked at */
-    double speed;     /* of its clock, against the GPU's */
-    double load;      /* demands on it */
-    double asks;      /* demands on the GPU at full speed */
-    double warps;     /* being served */
-    double next;      /* on the GPU's clock: its first part is through; INFINITY */
+/* An SM, or a sub-core. */
+struct server {
+    double clock;    /* its own, at `seen`; served alike only */
+    double seen;     /* the GPU's clock when it was last looked at */
+    double speed;    /* of its clock, against the GPU's; served alike only */
+    double load;     /* demands on it */
+    double grains;   /* load times a customer's demand */
+    double asks;     /* demands on the GPU at full speed */
+    double gpu_grains;
+    double warps;    /* being served */
+    double asked;    /* demands on the GPU as it serves */
+    double serving;  /* warps times their rates */
+    double next;     /* on the GPU's clock: its first part is through; INFINITY */
     int count;
-    uint16_t place;   /* in the GPU's heap */
-    struct served *heap; /* by finish */
+    uint32_t place;  /* in the GPU's heap */
+    struct served *parts; /* a heap by finish; oldest first: by age */
 };
 
 struct block {
     uint64_t number;
     uint32_t kernel;
-    uint8_t parts; /* not yet through */
+    uint8_t parts;    /* not yet through */
+    uint8_t sub_core; /* of its first warp */
 };
 
 struct wt_fluid {
     const struct wt_fluid_kernel *kernels;
     size_t kernel_count;
-    int sm_count;
-    double now;    /* cycles */
-    double clock;  /* the GPU's, at `now` */
-    double speed;  /* of the GPU's clock */
-    double load;   /* demands on the GPU */
-    double serving; /* warps times the speed of their SM's clock, all SMs */
-    struct sm *sms;
-    uint16_t *heap; /* all SMs, by next */
+    bool oldest_first;
+    double *by_warps; /* what a server serves so many warps, as demands; NULL: several kernels */
+    uint32_t ways;  /* servers of an SM */
+    uint32_t count; /* of all servers */
+    double now;     /* cycles */
+    double clock;   /* the GPU's, at `now` */
+    double speed;   /* of the GPU's clock */
+    double load;    /* demands on the GPU */
+    double grains;  /* asks times a customer's demand, all servers */
+    double asks;
+    double serving; /* all servers */
+    struct server *servers;
+    uint32_t *heap; /* all servers, by next */
     struct block *blocks; /* by id */
+    uint8_t *sub_cores; /* by SM: of the next block's first warp */
     struct wt_endqueue starting;
     struct wt_fluid_sums sums;
 };
 
-/* ---- SMs by their next event ---- */
+/* ---- Stages ---- */
 
-static void put(struct wt_fluid *f, int place, uint16_t sm)
+double wt_fluid_served(double load, double grain)
 {
-    f->heap[place] = sm;
-    f->sms[sm].place = (uint16_t)place;
+    if (load <= 0 || grain <= 0 || grain >= 1)
+        return load > 1 ? 1 / load : 1;
+    double customers = load / grain, thinking = 1 / grain - 1;
+    double whole = floor(customers), loss = 1 - (customers - whole) * grain;
+    if (whole > 60 * thinking)
+        return 1 / load;
+    for (double n = customers - whole + 1; n < customers + 0.5; n++)
+        loss = thinking * loss / (n + thinking * loss);
+    return (1 - loss) / load;
 }
 
-static bool sooner(const struct wt_fluid *f, uint16_t a, uint16_t b)
+/* ---- Servers by their next event ---- */
+
+static void put(struct wt_fluid *f, uint32_t place, uint32_t server)
 {
-    return f->sms[a].next < f->sms[b].next || (f->sms[a].next == f->sms[b].next && a < b);
+    f->heap[place] = server;
+    f->servers[server].place = place;
 }
 
-/* The SM's next event has changed. */
-static void move(struct wt_fluid *f, uint16_t sm)
+static bool sooner(const struct wt_fluid *f, uint32_t a, uint32_t b)
 {
-    int place = f->sms[sm].place;
-    while (place > 0 && sooner(f, sm, f->heap[(place - 1) / 2])) {
+    return f->servers[a].next < f->servers[b].next || (f->servers[a].next == f->servers[b].next && a < b);
+}
+
+/* The server's next event has changed. */
+static void move(struct wt_fluid *f, uint32_t server)
+{
+    uint32_t place = f->servers[server].place;
+    while (place > 0 && sooner(f, server, f->heap[(place - 1) / 2])) {
         put(f, place, f->heap[(place - 1) / 2]);
         place = (place - 1) / 2;
     }
-    for (int child = 2 * place + 1; child < f->sm_count; child = 2 * place + 1) {
-        if (child + 1 < f->sm_count && sooner(f, f->heap[child + 1], f->heap[child]))
+    for (uint32_t child = 2 * place + 1; child < f->count; child = 2 * place + 1) {
+        if (child + 1 < f->count && sooner(f, f->heap[child + 1], f->heap[child]))
             child++;
-        if (!sooner(f, f->heap[child], sm))
+        if (!sooner(f, f->heap[child], server))
             break;
         put(f, place, f->heap[child]);
         place = child;
     }
-    put(f, place, sm);
+    put(f, place, server);
 }
 
-/* ---- The parts on an SM ---- */
+/* ---- Parts that are served alike: a heap ---- */
 
 static bool before(const struct served *a, const struct served *b)
 {
     return a->finish < b->finish || (a->finish == b->finish && a->slot < b->slot);
 }
 
-static void push(struct sm *sm, struct served part)
+static void push(struct server *server, struct served part)
 {
-    assert(sm->count < MOST_PARTS);
-    int place = sm->count++;
-    while (place > 0 && before(&part, &sm->heap[(place - 1) / 2])) {
-        sm->heap[place] = sm->heap[(place - 1) / 2];
+    int place = server->count++;
+    while (place > 0 && before(&part, &server->parts[(place - 1) / 2])) {
+        server->parts[place] = server->parts[(place - 1) / 2];
         place = (place - 1) / 2;
     }
-    sm->heap[place] = part;
+    server->parts[place] = part;
 }
 
-static struct served pop(struct sm *sm)
+static struct served pop(struct server *server)
 {
-    struct served first = sm->heap[0], last = sm->heap[--sm->count];
+    struct served first = server->parts[0], last = server->parts[--server->count];
     int place = 0;
-    for (int child = 1; child < sm->count; child = 2 * place + 1) {
-        if (child + 1 < sm->count && before(&sm->heap[child + 1], &sm->heap[child]))
+    for (int child = 1; child < server->count; child = 2 * place + 1) {
+        if (child + 1 < server->count && before(&server->parts[child + 1], &server->parts[child]))
             child++;
-        if (!before(&sm->heap[child], &last))
+        if (!before(&server->parts[child], &last))
             break;
-        sm->heap[place] = sm->heap[child];
+        server->parts[place] = server->parts[child];
         place = child;
     }
-    sm->heap[place] = last;
+    server->parts[place] = last;
     return first;
 }
 
-/* ---- Clocks ---- */
-
-static double slowed(double load)
+static void serve_alike(struct server *s)
 {
-    return load > 1 ? 1 / load : 1;
+    s->speed = wt_fluid_served(s->load, s->load > 0 ? s->grains / s->load : 0);
+    s->asked = s->asks * s->speed;
+    s->serving = s->warps * s->speed;
+    s->next = s->count > 0 ? s->seen + (s->parts[0].finish - s->clock) / s->speed : INFINITY;
 }
+
+/* ---- Parts that are served by age: a list ---- */
+
+static double left_at(const struct served *part)
+{
+    return part->finish <= 0 ? 0 : part->rate > 0 ? part->finish / part->rate : INFINITY;
+}
+
+static int first_through(const struct server *s)
+{
+    int first = 0;
+    for (int i = 1; i < s->count; i++)
+        if (left_at(&s->parts[i]) < left_at(&s->parts[first]))
+            first = i;
+    return first;
+}
+
+static struct served take(struct server *s, int which)
+{
+    struct served part = s->parts[which];
+    s->count--;
+    memmove(&s->parts[which], &s->parts[which + 1], (size_t)(s->count - which) * sizeof part);
+    return part;
+}
+
+/* A block's parts on a server, or all that are there. */
+struct claim {
+    double most;   /* what it is served at full speed, as demands */
+    double grains;
+    int warps, first, next;
+};
+
+static struct claim claim_at(const struct wt_fluid *f, const struct server *s, int first)
+{
+    struct claim c = {.first = first, .next = first};
+    for (; c.next < s->count && s->parts[c.next].slot == s->parts[first].slot; c.next++) {
+        const struct wt_fluid_kernel *kernel = &f->kernels[s->parts[c.next].kernel];
+        double demand = s->parts[c.next].warps * kernel->sm_demand * f->ways;
+        c.most += demand;
+        c.grains += demand * kernel->sm_grain * kernel->sm_demand;
+        c.warps += s->parts[c.next].warps;
+    }
+    return c;
+}
+
+static void serve_claim(const struct wt_fluid *f, struct server *s, const struct claim *c, double served)
+{
+    double rate = c->most > 0 ? fmin(1, served / c->most) : 1;
+    for (int part = c->first; part < c->next; part++) {
+        s->parts[part].rate = rate;
+        s->serving += s->parts[part].warps * rate;
+        s->asked += s->parts[part].warps * rate * f->kernels[s->parts[part].kernel].gpu_demand;
+    }
+}
+
+/* `claims` by age; `left` is what the server serves of them all. On return `served` is each one's. Whoever reaches full speed leaves
+ * his share to the others. */
+static void share_out(const struct wt_fluid *f, const struct server *s, const struct claim *claims, int count, double left,
+                      double *served)
+{
+    double weights[MOST_PARTS], weight = 1, sum = 0;
+    for (int i = 0; i < count; i++) {
+        weights[i] = weight;
+        sum += weight;
+        weight *= 1 - f->kernels[s->parts[claims[i].first].kernel].favour;
+    }
+    for (bool capped = true; capped && sum > 0;) {
+        double each = left / sum;
+        capped = false;
+        for (int i = 0; i < count; i++) {
+            if (weights[i] <= 0)
+                continue;
+            served[i] = fmin(claims[i].most, each * weights[i]);
+            if (claims[i].most > each * weights[i])
+                continue;
+            capped = true;
+            left -= served[i];
+            sum -= weights[i];
+            weights[i] = 0;
+        }
+    }
+}
+
+static void serve_oldest(const struct wt_fluid *f, struct server *s)
+{
+    struct claim claims[MOST_PARTS], all = {0};
+    double served[MOST_PARTS];
+    int count = 0;
+    for (int i = 0; i < s->count; i = claims[count++].next) {
+        claims[count] = claim_at(f, s, i);
+        all.most += claims[count].most;
+        all.grains += claims[count].grains;
+        all.warps += claims[count].warps;
+    }
+    double grain = all.most > 0 ? all.grains / all.most : 0;
+    share_out(f, s, claims, count, f->by_warps ? f->by_warps[all.warps] : all.most * wt_fluid_served(all.most, grain), served);
+    s->asked = s->serving = 0;
+    for (int i = 0; i < count; i++)
+        serve_claim(f, s, &claims[i], served[i]);
+    s->next = s->count > 0 ? s->seen + left_at(&s->parts[first_through(s)]) : INFINITY;
+}
+
+/* ---- Clocks ---- */
 
 static void advance(struct wt_fluid *f, double time)
 {
@@ -135,76 +265,118 @@ static void advance(struct wt_fluid *f, double time)
     f->now = time;
 }
 
-static void look_at(const struct wt_fluid *f, struct sm *sm)
+static void look_at(const struct wt_fluid *f, struct server *s)
 {
-    sm->clock += (f->clock - sm->seen) * sm->speed;
-    sm->seen = f->clock;
+    double passed = f->clock - s->seen;
+    s->seen = f->clock;
+    if (!f->oldest_first)
+        s->clock += passed * s->speed;
+    else
+        for (int i = 0; i < s->count; i++)
+            s->parts[i].finish -= passed * s->parts[i].rate;
 }
 
-/* `warps` more of a kernel, or fewer, ask on an SM that was just looked at. */
-static void ask(struct wt_fluid *f, struct sm *sm, const struct wt_fluid_kernel *kernel, double warps)
+/* `warps` more of a kernel, or fewer, ask for a server that was just looked at. */
+static void ask(struct wt_fluid *f, struct server *s, const struct wt_fluid_kernel *kernel, double warps)
 {
-    f->load -= sm->asks * sm->speed;
-    f->serving -= sm->warps * sm->speed;
-    bool idle = sm->count == 0;
-    sm->load = idle ? 0 : sm->load + warps * kernel->sm_demand;
-    sm->asks = idle ? 0 : sm->asks + warps * kernel->gpu_demand;
-    sm->warps = idle ? 0 : sm->warps + warps;
-    sm->speed = slowed(sm->load);
-    f->load += sm->asks * sm->speed;
-    f->serving += sm->warps * sm->speed;
-    f->speed = slowed(f->load);
-    sm->next = idle ? INFINITY : sm->seen + (sm->heap[0].finish - sm->clock) / sm->speed;
-    move(f, (uint16_t)(sm - f->sms));
+    bool idle = s->count == 0;
+    double demand = kernel->sm_demand * f->ways;
+    f->load -= s->asked;
+    f->asks -= s->asks;
+    f->grains -= s->gpu_grains;
+    f->serving -= s->serving;
+    s->load = idle ? 0 : s->load + warps * demand;
+    s->grains = idle ? 0 : s->grains + warps * demand * demand * kernel->sm_grain / f->ways;
+    s->asks = idle ? 0 : s->asks + warps * kernel->gpu_demand;
+    s->gpu_grains = idle ? 0 : s->gpu_grains + warps * kernel->gpu_demand * kernel->gpu_demand * kernel->gpu_grain;
+    s->warps = idle ? 0 : s->warps + warps;
+    if (f->oldest_first)
+        serve_oldest(f, s);
+    else
+        serve_alike(s);
+    f->load += s->asked;
+    f->asks += s->asks;
+    f->grains += s->gpu_grains;
+    f->serving += s->serving;
+    f->speed = wt_fluid_served(f->load, f->asks > 0 ? f->grains / f->asks : 0);
+    move(f, (uint32_t)(s - f->servers));
 }
 
 /* ---- Starts and ends ---- */
+
+static void serve(struct wt_fluid *f, uint32_t id, uint32_t sub_core, int warps, double work)
+{
+    struct block *block = &f->blocks[id];
+    struct server *s = &f->servers[id / WT_MAX_SLOTS * f->ways + sub_core];
+    struct served part = {.finish = work, .kernel = block->kernel, .slot = (uint8_t)(id % WT_MAX_SLOTS), .warps = (uint8_t)warps};
+    look_at(f, s);
+    assert(s->count < MOST_PARTS);
+    if (f->oldest_first) {
+        s->parts[s->count++] = part;
+    } else {
+        part.finish += s->clock;
+        push(s, part);
+    }
+    block->parts++;
+    f->sums.given += work * warps;
+    ask(f, s, &f->kernels[block->kernel], warps);
+}
+
+/* Warps `first` to `first` + `warps` - 1 of a block. */
+static void serve_warps(struct wt_fluid *f, uint32_t id, int first, int warps, double work)
+{
+    for (uint32_t way = 0; way < f->ways; way++) {
+        uint32_t skip = (way + 2 * SUB_CORES - f->blocks[id].sub_core - (uint32_t)first % SUB_CORES) % f->ways;
+        if ((uint32_t)warps > skip)
+            serve(f, id, way, (int)(((uint32_t)warps - skip + f->ways - 1) / f->ways), work);
+    }
+}
 
 /* The first of those that are starting asks for service. */
 static void admit(struct wt_fluid *f)
 {
     struct wt_running starting = wt_endqueue_pop(&f->starting);
     struct block *block = &f->blocks[starting.id];
-    struct sm *sm = &f->sms[starting.id / WT_MAX_SLOTS];
     const struct wt_fluid_kernel *kernel = &f->kernels[block->kernel];
     struct wt_fluid_part parts[WT_FLUID_PARTS];
     int count = kernel->parts(kernel->context, block->number, parts), warps = 0;
+    uint8_t *sub_core = &f->sub_cores[starting.id / WT_MAX_SLOTS];
     advance(f, wt_to_cycles(starting.end));
-    look_at(f, sm);
-    block->parts = (uint8_t)count;
+    block->sub_core = *sub_core;
     for (int i = 0; i < count; i++) {
-        push(sm, (struct served){.finish = sm->clock + parts[i].work, .kernel = block->kernel,
-                                 .slot = (uint8_t)(starting.id % WT_MAX_SLOTS), .warps = (uint8_t)parts[i].warps});
-        f->sums.given += parts[i].work * parts[i].warps;
+        serve_warps(f, starting.id, warps, parts[i].warps, parts[i].work);
         warps += parts[i].warps;
     }
-    ask(f, sm, kernel, warps);
+    *sub_core = (uint8_t)((*sub_core + (warps % SUB_CORES > 0 ? warps : 1)) % SUB_CORES);
 }
 
 static double next_finish(const struct wt_fluid *f)
 {
-    double next = f->sms[f->heap[0]].next;
+    double next = f->servers[f->heap[0]].next;
     return isinf(next) ? INFINITY : f->now + fmax(0, next - f->clock) / f->speed;
 }
 
 /* The part that is through first leaves; returns its block's id. */
 static uint32_t leave(struct wt_fluid *f)
 {
-    struct sm *sm = &f->sms[f->heap[0]];
+    struct server *s = &f->servers[f->heap[0]];
     advance(f, next_finish(f));
-    look_at(f, sm);
-    struct served part = pop(sm);
-    sm->clock = part.finish;
-    ask(f, sm, &f->kernels[part.kernel], -(double)part.warps);
-    uint32_t id = (uint32_t)(sm - f->sms) * WT_MAX_SLOTS + part.slot;
+    int first = f->oldest_first ? first_through(s) : 0;
+    look_at(f, s);
+    struct served part = f->oldest_first ? take(s, first) : pop(s);
+    if (!f->oldest_first)
+        s->clock = part.finish;
+    ask(f, s, &f->kernels[part.kernel], -(double)part.warps);
+    uint32_t id = (uint32_t)(s - f->servers) / f->ways * WT_MAX_SLOTS + part.slot;
     f->blocks[id].parts--;
     return id;
 }
 
 static bool ends_block(const struct wt_fluid *f)
 {
-    uint32_t sm = f->heap[0];
-    return f->blocks[sm * WT_MAX_SLOTS + f->sms[sm].heap[0].slot].parts == 1;
+    const struct server *s = &f->servers[f->heap[0]];
+    const struct served *part = &s->parts[f->oldest_first ? first_through(s) : 0];
+    return f->blocks[f->heap[0] / f->ways * WT_MAX_SLOTS + part->slot].parts == 1;
 }
 
 /* ---- The engine's side ---- */
@@ -248,22 +420,40 @@ struct wt_fluid_sums wt_fluid_sums(const struct wt_fluid *fluid)
     return fluid->sums;
 }
 
+/* For the warps of one kernel. */
+static double *tabulate(const struct wt_fluid_kernel *kernel, uint32_t ways)
+{
+    double *table = wt_alloc(MOST_WARPS + 1, sizeof *table), each = kernel->sm_demand * ways;
+    for (int i = 1; i <= MOST_WARPS; i++)
+        table[i] = i * each * wt_fluid_served(i * each, kernel->sm_grain * kernel->sm_demand);
+    return table;
+}
+
 struct wt_fluid *wt_fluid_new(const struct wt_fluid_kernel *kernels, size_t count, int sm_count)
 {
     struct wt_fluid *f = wt_alloc(1, sizeof *f);
+    bool sub_cores = true;
     f->kernels = kernels;
     f->kernel_count = count;
-    f->sm_count = sm_count;
     f->speed = 1;
-    f->sms = wt_alloc((size_t)sm_count, sizeof *f->sms);
-    f->heap = wt_alloc((size_t)sm_count, sizeof *f->heap);
+    f->oldest_first = true;
+    for (size_t i = 0; i < count; i++) {
+        f->oldest_first &= kernels[i].favour > 0;
+        sub_cores &= kernels[i].sub_cores;
+    }
+    f->ways = sub_cores ? SUB_CORES : 1;
+    f->count = (uint32_t)sm_count * f->ways;
+    f->by_warps = count == 1 ? tabulate(kernels, f->ways) : NULL;
+    f->servers = wt_alloc(f->count, sizeof *f->servers);
+    f->heap = wt_alloc(f->count, sizeof *f->heap);
     f->blocks = wt_alloc((size_t)sm_count * WT_MAX_SLOTS, sizeof *f->blocks);
-    struct served *parts = wt_alloc((size_t)sm_count * MOST_PARTS, sizeof *parts);
-    for (int i = 0; i < sm_count; i++) {
-        f->sms[i].speed = 1;
-        f->sms[i].next = INFINITY;
-        f->sms[i].heap = parts + (size_t)i * MOST_PARTS;
-        put(f, i, (uint16_t)i);
+    f->sub_cores = wt_alloc((size_t)sm_count, sizeof *f->sub_cores);
+    struct served *parts = wt_alloc((size_t)f->count * MOST_PARTS, sizeof *parts);
+    for (uint32_t i = 0; i < f->count; i++) {
+        f->servers[i].speed = 1;
+        f->servers[i].next = INFINITY;
+        f->servers[i].parts = parts + (size_t)i * MOST_PARTS;
+        put(f, i, i);
     }
     wt_endqueue_init(&f->starting, (size_t)sm_count * WT_MAX_SLOTS);
     return f;
@@ -274,9 +464,11 @@ void wt_fluid_free(struct wt_fluid *fluid)
     if (!fluid)
         return;
     wt_endqueue_free(&fluid->starting);
-    free(fluid->sms[0].heap);
-    free(fluid->sms);
+    free(fluid->servers[0].parts);
+    free(fluid->servers);
     free(fluid->heap);
     free(fluid->blocks);
+    free(fluid->sub_cores);
+    free(fluid->by_warps);
     free(fluid);
 }

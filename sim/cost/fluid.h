@@ -1,18 +1,26 @@
 /* Blocks as fluids: each carries work, and what runs beside it decides how fast that is done.
  *
  * Work is counted in cycles that it takes at full speed, with nobody else around: the latency-bound rate r of a warp. An SM
- * serves n warps at min(n·r, R), and all SMs share a stage of the whole GPU (L2, DRAM) that serves at most G. Both limits are
- * stated as demands: the part r/R of an SM's, and r/G of the GPU's capacity that one warp takes at full speed. Where the
- * demands on a stage exceed 1, all who use it are slowed down alike, whatever kernel they are of, as by a queue of requests.
+ * serves its warps until its capacity R is reached, and all SMs share a stage of the whole GPU (L2, DRAM) with capacity G. Both
+ * limits are stated as demands: the part r/R of an SM's, and r/G of the GPU's capacity that one warp takes at full speed.
  *
- * So an SM has one clock of its own that runs slower the more it is loaded, and the GPU has one that slows down all SMs': a
- * block of work w ends when its SM's clock has advanced by w. Starts and ends cost O(log n), and between them nothing is
- * computed. All work that is given is done: the clocks' advances are what the blocks receive. */
+ * How a stage comes to its limit: warps whose requests come together are one customer of the stage, and the more customers
+ * it takes to saturate it, the sharper the knee of min(n r, R). A stage with K such customers at a demand of 1 is a closed
+ * network of one exponential server and thinking customers (the machine repairman): N of them keep it busy for 1 - B(N, K - 1) of
+ * the time, B being Erlang's loss formula.
+ *
+ * Who is served on an SM whose demands exceed what it serves: all alike, as by a queue of requests; or the oldest blocks
+ * first, as warp schedulers do it: the oldest takes a part of what there is, the next one the same part of the rest, and so on;
+ * nobody more than his full speed, and what is left goes to the oldest that can use it. Warps of a block share alike.
+ *
+ * Served alike, an SM has one clock of its own that runs slower the more it is loaded, and the GPU has one that slows down all
+ * SMs': a block of work w ends when its SM's clock has advanced by w, and starts and ends cost O(log n). Oldest first, they
+ * cost O(n) of the SM. Between them nothing is computed. All work that is given is done. */
 #ifndef WT_COST_FLUID_H
 #define WT_COST_FLUID_H
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "dispatch/simulate.h"
 
@@ -28,12 +36,21 @@ struct wt_fluid_part {
 struct wt_fluid_kernel {
     double sm_demand;  /* r/R, >= 0; 0: an SM never limits it */
     double gpu_demand; /* r/G, >= 0; 0: the GPU never limits it */
+    double sm_grain;   /* warps that are one customer of an SM, >= 0; 0: a sharp knee */
+    double gpu_grain;  /* warps that are one customer of the GPU, likewise */
+    double favour;     /* 0 to 1: of what an SM has left the oldest block takes such a part, then the next; 0: all are served
+                          alike. Holds where all kernels state one. */
+    bool sub_cores;    /* an SM's capacity is that of its four sub-cores, each for its own warps; where all kernels say so */
     double start_cycles; /* from a block's start until it asks for anything, >= 0: what its start and end cost */
     /* The parts of a block; returns how many. Called once a block, at its start. The warps of all parts together are at
      * most the block's. */
     int (*parts)(void *context, uint64_t block, struct wt_fluid_part parts[WT_FLUID_PARTS]);
     void *context;
 };
+
+/* What part of what is asked for a stage serves, 0 < x <= 1. `load`: the demands on it; `grain`: one customer's demand (the
+ * mean over those who ask), 0: a sharp knee. */
+double wt_fluid_served(double load, double grain);
 
 /* Warps times work. */
 struct wt_fluid_sums {

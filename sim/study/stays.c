@@ -116,14 +116,15 @@ static void take_rows(struct wt_stays *s, const struct wt_trace *trace, const st
     double first = INFINITY, last = -INFINITY;
     for (uint64_t i = 0; i < s->count; i++) {
         struct wt_stay *stay = &s->list[rows[i].block];
-        *stay = (struct wt_stay){wt_clocks_start(clocks, &rows[i]), wt_clocks_end(clocks, &rows[i]),
-                                 trace->has_work ? (double)rows[i].work : 1, rows[i].sm, false};
+        *stay = (struct wt_stay){.start = wt_clocks_start(clocks, &rows[i]), .end = wt_clocks_end(clocks, &rows[i]),
+                                 .work = trace->has_work ? (double)rows[i].work : 1, .sm = rows[i].sm};
         first = fmin(first, stay->start);
         last = fmax(last, stay->end);
     }
     for (uint64_t i = 0; i < s->count; i++) {
         s->list[i].start -= first;
         s->list[i].end -= first;
+        s->list[i].read = s->list[i].end;
     }
     s->makespan = last - first;
 }
@@ -184,11 +185,6 @@ static int by_time(const void *left, const void *right)
     return a->block != b->block ? (a->block > b->block) - (a->block < b->block) : a->end - b->end;
 }
 
-static double slowed(double load)
-{
-    return load > 1 ? 1 / load : 1;
-}
-
 static struct event *events_of(const struct wt_stays *stays)
 {
     struct event *events = wt_alloc(2 * stays->count, sizeof *events);
@@ -229,20 +225,90 @@ static double inequality(const struct wt_stays *stays, const double *work)
     return count > 0 ? sqrt(fmax(0, squares / count - sum / count * (sum / count))) : 0;
 }
 
-double wt_stays_work(const struct wt_stays *stays, bool gpu_limits, double saturation, double *work)
+struct wt_fluid_kernel wt_bound_kernel(const struct wt_bound *bound, int sm_count)
 {
-    struct event *events = events_of(stays);
-    struct clock { double at, seen, warps; } *clocks = wt_alloc((size_t)stays->sm_count + 1, sizeof *clocks);
+    double demand = 1 / bound->saturation;
+    if (bound->gpu)
+        return (struct wt_fluid_kernel){.gpu_demand = demand / sm_count, .gpu_grain = bound->grain * sm_count};
+    return (struct wt_fluid_kernel){.sm_demand = demand, .sm_grain = bound->grain, .favour = bound->favour,
+                                    .sub_cores = true};
+}
+
+/* By how many blocks ran on it, an SM as it was when last looked at. */
+struct resident {
+    double seen;
+    int count;
+    uint32_t blocks[WT_MAX_SLOTS]; /* the oldest first */
+};
+
+/* The speed of each of `count` blocks, for all counts: speeds[count * (WT_MAX_SLOTS + 1) + age]. */
+static double *speeds_of(const struct wt_bound *bound, int warps)
+{
+    double *speeds = wt_alloc((WT_MAX_SLOTS + 1) * (WT_MAX_SLOTS + 1), sizeof *speeds), each = warps / bound->saturation;
+    for (int count = 1; count <= WT_MAX_SLOTS; count++) {
+        double served = wt_fluid_served(count * each, bound->grain / bound->saturation), left = count * served;
+        for (int age = 0; age < count; age++) {
+            double *speed = &speeds[count * (WT_MAX_SLOTS + 1) + age];
+            *speed = bound->favour > 0 ? fmin(1, age + 1 < count ? bound->favour * left : left) : served;
+            left -= *speed;
+        }
+    }
+    return speeds;
+}
+
+static void pass_time(struct resident *sm, double time, const double *speeds, double *work)
+{
+    for (int i = 0; i < sm->count; i++)
+        work[sm->blocks[i]] += (time - sm->seen) * speeds[sm->count * (WT_MAX_SLOTS + 1) + i];
+    sm->seen = time;
+}
+
+static void remove_block(struct resident *sm, uint32_t block)
+{
+    int kept = 0;
+    for (int i = 0; i < sm->count; i++)
+        if (sm->blocks[i] != block)
+            sm->blocks[kept++] = sm->blocks[i];
+    sm->count = kept;
+}
+
+static void work_of_sms(const struct wt_stays *stays, const struct wt_bound *bound, const struct event *events, double *work)
+{
+    struct resident *sms = wt_alloc((size_t)stays->sm_count, sizeof *sms);
+    double *speeds = speeds_of(bound, stays->warps);
+    for (uint64_t i = 0; i < stays->count; i++)
+        work[i] = 0;
+    for (uint64_t i = 0; i < 2 * stays->count; i++) {
+        struct resident *sm = &sms[stays->list[events[i].block].sm];
+        pass_time(sm, events[i].time, speeds, work);
+        if (events[i].end)
+            remove_block(sm, events[i].block);
+        else if (sm->count < WT_MAX_SLOTS)
+            sm->blocks[sm->count++] = events[i].block;
+    }
+    free(speeds);
+    free(sms);
+}
+
+static void work_of_gpu(const struct wt_stays *stays, const struct wt_bound *bound, const struct event *events, double *work)
+{
+    double clock = 0, seen = 0, warps = 0, room = bound->saturation * stays->sm_count;
     for (uint64_t i = 0; i < 2 * stays->count; i++) {
         uint32_t block = events[i].block;
-        struct clock *clock = &clocks[gpu_limits ? stays->sm_count : stays->list[block].sm];
-        double room = saturation * (gpu_limits ? stays->sm_count : 1);
-        clock->at += (events[i].time - clock->seen) * slowed(clock->warps / room);
-        clock->seen = events[i].time;
-        clock->warps += events[i].end ? -stays->warps : stays->warps;
-        work[block] = events[i].end ? clock->at - work[block] : clock->at;
+        clock += (events[i].time - seen) * wt_fluid_served(warps / room, bound->grain / bound->saturation);
+        seen = events[i].time;
+        warps += events[i].end ? -stays->warps : stays->warps;
+        work[block] = events[i].end ? clock - work[block] : clock;
     }
-    free(clocks);
+}
+
+double wt_stays_work(const struct wt_stays *stays, const struct wt_bound *bound, double *work)
+{
+    struct event *events = events_of(stays);
+    if (bound->gpu)
+        work_of_gpu(stays, bound, events, work);
+    else
+        work_of_sms(stays, bound, events, work);
     free(events);
     complete(stays, work);
     return inequality(stays, work);

@@ -7,11 +7,13 @@
 #include <stdint.h>
 
 #include "core/status.h"
+#include "cost/fluid.h"
 #include "gpu/gpu.h"
 #include "sm/shape.h"
 
 struct wt_stay {
     double start, end; /* cycles from the first start */
+    double read;       /* when its first thread was through, likewise */
     double work;       /* as the trace states it; 1 where it does not */
     uint16_t sm;
     bool replaced; /* another block took its room, which tells the end */
@@ -37,9 +39,19 @@ enum wt_code wt_stays_read(const char *trace, const struct wt_gpu *gpu, struct w
 /* NULL is allowed. */
 void wt_stays_free(struct wt_stays *stays);
 
-/* Each block's work in cycles at full speed (of blocks without a replacement in proportion to the others, where work is stated), if `saturation` warps per SM saturate each SM or, on average, the GPU. Returns how
- * unequal blocks come out: the standard deviation of the logarithm of
- * work / stated work, over blocks that were replaced. */
-double wt_stays_work(const struct wt_stays *stays, bool gpu_limits, double saturation, double *work);
+/* What limits a kernel, and who is served then (cost/fluid.h). */
+struct wt_bound {
+    bool gpu;          /* the GPU's memory; otherwise each SM */
+    double favour;     /* of an SM's oldest blocks; 0: all are served alike */
+    double saturation; /* warps per SM (on average, if it is the GPU) whose demands reach what limits */
+    double grain;      /* warps per SM that are one customer of it */
+};
+
+struct wt_fluid_kernel wt_bound_kernel(const struct wt_bound *bound, int sm_count);
+
+/* Each block's work in cycles at full speed under that bound; of blocks without a replacement in proportion to the others where
+ * works are stated. Returns how unequal blocks come out: the standard deviation of the logarithm of work / stated work, over
+ * blocks that were replaced. */
+double wt_stays_work(const struct wt_stays *stays, const struct wt_bound *bound, double *work);
 
 #endif

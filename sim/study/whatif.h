@@ -1,12 +1,11 @@
 /* What if a measured launch had another shape? From its trace, and others of the same kernel where there are some, the work of
  * each block and what limits the kernel are fitted; then the launch is simulated anew in another shape (cost/fluid.h).
  *
- * The fit. A block's stay lasts from its start until its room was free again, which the start of its replacement tells; of
- * blocks without a replacement the stay is their duration, longer by as much as it is for the others. How many warps saturate
- * an SM, or the GPU, is tried out: with the right number blocks that ran beside few others come out with as much work as those that
- * ran beside many, in proportion to the trace's `work` where it has some. One trace seldom tells much, and then what is typical counts. Other traces tell it
- * better: their makespans must come out right. Everything that explains the data nearly as well is kept, and a prediction's
- * interval spans what all of it predicts. */
+ * The fit. Simulated with the right bound (how many warps saturate an SM, or the memory of the GPU; how much an SM favours its
+ * oldest blocks), blocks end when they were measured to end: one by one where the oldest are favoured, all residents together
+ * where nobody is, and the last ones, beside few others, as fast as few warps are. Blocks have equal work unless the
+ * trace states it or durations differ by far. Other traces must come out with the right makespans. Everything that explains the
+ * data nearly as well is kept, and a prediction's interval spans what all of it predicts. */
 #ifndef WT_STUDY_WHATIF_H
 #define WT_STUDY_WHATIF_H
 
@@ -27,6 +26,8 @@ struct wt_whatif_point {
     enum wt_order order;
     int split;                /* >= 1: each block becomes so many, with an equal share of its work */
     const struct wt_gpu *gpu; /* NULL: as measured */
+    double spill_cost;        /* >= 0: so much more work for each register per thread that is cut (0.01: 1 %) */
+    double shared_loads;      /* 0 to 1: the part of the work that is loads shared by a square tile of the block's threads */
 };
 
 struct wt_whatif_result {
@@ -44,8 +45,9 @@ struct wt_whatif_result {
 struct wt_whatif;
 
 /* The first trace is the measured launch; the others are of the same kernel with as many threads and as much work. Of each file
- * the first launch counts. `gpu`: as for wt_gpu_load; NULL: the GPU that the trace names. On failure *out is NULL. */
-enum wt_code wt_whatif_fit(const char *const *traces, size_t count, const char *gpu, struct wt_whatif **out,
+ * the first launch counts. `gpu`: as for wt_gpu_load; NULL: the GPU that the trace names. `fixed`: blocks take as long as
+ * measured, whatever runs beside them; one trace only. On failure *out is NULL. */
+enum wt_code wt_whatif_fit(const char *const *traces, size_t count, const char *gpu, bool fixed, struct wt_whatif **out,
                            struct wt_error *err);
 /* NULL is allowed. */
 void wt_whatif_free(struct wt_whatif *whatif);

@@ -290,7 +290,7 @@ static enum wt_code answer(struct arguments *a, struct wt_error *err)
 {
     struct wt_whatif *whatif;
     WT_TRY(load_gpus(a, err));
-    WT_TRY(wt_whatif_fit(a->traces, a->count, a->common.gpu, &whatif, err));
+    WT_TRY(wt_whatif_fit(a->traces, a->count, a->common.gpu, false, &whatif, err));
     if (a->suggest)
         suggest(a);
     size_t count = count_points(a);

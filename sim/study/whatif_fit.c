@@ -1,0 +1,469 @@
+/* What explains the traces. First, from the measured launch alone: whom an SM favours, and how many warps it takes to saturate
+ * it. Simulated with the right values, the k-th end on each SM comes when the k-th end was measured. Where the oldest are favoured ends
+ * come one after another from the start, otherwise all resident blocks end together; and the last blocks, that have an SM to
+ * themselves, show how fast few warps are. Then other traces: their makespans must come out right. */
+#include "study/whatif_run.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/quantile.h"
+#include "sm/occupancy.h"
+
+/* What is tried: saturations from 4 warps per SM, one of each sub-core, upwards; parts that the oldest block takes. */
+static const double LEAST_SATURATION = 4, FIRST_STEP = 1.25, STEP = 1.1;
+enum { FIRST_STEPS = 13, STEPS = 31, MOST_TRIED = 32 };
+
+/* Warps whose requests come together: each of the four sub-cores is a queue of its own. Fits the throughput of 17 kernels at
+ * eight residencies within 2 % (median; traces/h200/whatif/truth.csv). */
+static const double GRAIN = 4;
+
+/* Explanations are kept that come as near the trace as the nearest one times the first plus the second, of the makespan. A
+ * memory that all SMs share is preferred to one of each SM where both are kept. */
+static const double KEPT_DISTANCE = 1.25, DISTANCE_NOISE = 0.0005;
+
+/* An explanation may miss the other traces' makespans by so much more than the best one does. A distance from the first trace that
+ * is twice the least counts as so much, and at most so much. */
+static const double KEEP = 0.012, FAR_OFF = 0.15, TWICE_AS_FAR = 0.04, MOST_FAR = 0.06;
+/* Slower for want of cache: where that explains more than so much. It is preferred to a lack of warps where that would take
+ * a saturation more than an octave from what the first trace says, in a kernel without shared memory of its own, which
+ * relies on the cache alone. The traces themselves do not tell. */
+/* Where an SM favours nobody its warps wait for memory, more likely that of all SMs than its own; where it does, its own units. */
+static const double LESS_LIKELY = 0.005;
+static const double LEAST_CACHE = 1.05, CACHE_MISFIT = 0.006, UNLIKELY_CACHE = 0.02;
+
+/* Durations that differ less than this (standard deviation of the logarithm) are taken for those of equal blocks where the
+ * trace does not state works: where the oldest are favoured, so much comes from being served or not. */
+static const double EQUAL_BLOCKS = 0.35, TYPICAL_FAVOUR = 0.5, TYPICAL_SATURATION = 10,
+                    TYPICAL_MEMORY = 16, TYPICAL_OCTAVE = 0.0003;
+/* An SM's shortest block still shares with others: so many times as many warps as saturate the SM are what it would take if
+ * it did not (1.2 to 2.3; 14 kernels). */
+static const double SHORTEST_SHARES = 1.75;
+
+/* ---- Each block's part of the work ---- */
+
+static struct wt_bound bound_of(enum wt_whatif_mode mode, double saturation, double favour)
+{
+    return (struct wt_bound){.gpu = mode == WT_MODE_GPU, .favour = mode == WT_MODE_GPU ? 0 : favour, .saturation = saturation,
+                             .grain = GRAIN};
+}
+
+static double octaves(double a, double b)
+{
+    return fabs(log2(a / b));
+}
+
+static double inequality(const double *work, const struct wt_stays *stays, bool stated)
+{
+    double sum = 0, squares = 0, count = 0;
+    for (uint64_t i = 0; i < stays->count; i++) {
+        double beside = stated ? stays->list[i].work : 1;
+        if (!stays->list[i].replaced || work[i] <= 0 || beside <= 0)
+            continue;
+        double x = log(work[i] / beside);
+        sum += x;
+        squares += x * x;
+        count++;
+    }
+    return count > 0 ? sqrt(fmax(0, squares / count - sum / count * (sum / count))) : 0;
+}
+
+static void find_parts(struct wt_whatif *whatif, enum wt_whatif_mode mode)
+{
+    const struct wt_stays *stays = whatif->stays;
+    double *parts = wt_alloc(stays->count, sizeof *parts);
+    struct wt_bound bound = bound_of(mode, whatif->fixed ? INFINITY : TYPICAL_SATURATION, TYPICAL_FAVOUR);
+    wt_stays_work(stays, &bound, parts);
+    whatif->parts[mode] = parts;
+    if (whatif->fixed)
+        return;
+    double equal = inequality(parts, stays, false), stated = inequality(parts, stays, true);
+    if (stays->works_stated && stated <= equal + 0.02)
+        for (uint64_t i = 0; i < stays->count; i++)
+            parts[i] = stays->list[i].work;
+    else if (equal < EQUAL_BLOCKS)
+        for (uint64_t i = 0; i < stays->count; i++)
+            parts[i] = 1;
+}
+
+static double mean_part(const struct wt_whatif *whatif, enum wt_whatif_mode mode)
+{
+    double sum = 0;
+    for (uint64_t i = 0; i < whatif->stays->count; i++)
+        sum += whatif->parts[mode][i];
+    return sum / (double)whatif->stays->count;
+}
+
+/* ---- Against the trace ---- */
+
+static double first_scale(const struct wt_whatif *whatif, const struct wt_explanation *why)
+{
+    const struct wt_stays *stays = whatif->stays;
+    double resident = whatif->occupancy.warps_per_sm, blocks = (double)stays->count / whatif->gpu->topology.sm_count;
+    double served = wt_bound_served(&why->bound, fmin(resident, fmax(1, blocks) * stays->warps)) / stays->warps;
+    return stays->makespan / fmax(1, blocks) * served / mean_part(whatif, why->mode);
+}
+
+/* Simulates the measured launch and makes the scale right, nearly; the ends, if wanted, as they then are. */
+static enum wt_code calibrate(const struct wt_whatif *whatif, struct wt_explanation *why, double *ends,
+                              struct wt_error *err)
+{
+    struct wt_whatif_run run;
+    WT_TRY(wt_whatif_begin(&run, whatif, &wt_whatif_as_measured, err));
+    run.explanation = why;
+    run.ends = ends;
+    WT_TRY(wt_whatif_simulate(&run, err));
+    double factor = whatif->stays->makespan / run.makespan;
+    why->scale *= factor;
+    why->base = run.makespan;
+    for (uint64_t i = 0; i < run.end_count; i++)
+        ends[i] *= factor;
+    return WT_OK;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* How far the k-th of all ends is from the measured one, on average; of the makespan. Not SM by SM: where blocks are unequal, one
+ * that goes elsewhere sends all later ones elsewhere. `ends` are sorted. */
+static double distance(const struct wt_whatif *whatif, double *ends)
+{
+    const struct wt_stays *stays = whatif->stays;
+    double sum = 0;
+    qsort(ends, stays->count, sizeof *ends, by_value);
+    for (uint64_t i = 0; i < stays->count; i++)
+        sum += fabs(whatif->ends[i] - ends[i]);
+    return sum / (double)stays->count / stays->makespan;
+}
+
+/* As many warps as together are served as one block after another ends, if the shortest block had been alone. */
+static double typical_saturation(const struct wt_whatif *whatif)
+{
+    const struct wt_stays *stays = whatif->stays;
+    const double *parts = whatif->parts[WT_MODE_SM];
+    double mean = mean_part(whatif, WT_MODE_SM), shortest = INFINITY;
+    for (uint64_t i = 0; i < stays->count; i++)
+        if (parts[i] > 0.2 * mean)
+            shortest = fmin(shortest, (stays->list[i].read - stays->list[i].start) * mean / parts[i]);
+    double each = stays->makespan / (double)stays->count * whatif->gpu->topology.sm_count;
+    return fmax(LEAST_SATURATION, fmin(TYPICAL_SATURATION, stays->warps * shortest / each / SHORTEST_SHARES));
+}
+
+/* ---- Whom an SM favours, and what saturates it ---- */
+
+/* Where the trace tells nothing, what is typical: so much of the makespan for each octave, and for favour. */
+static double far_from_typical(const struct wt_whatif *whatif, const struct wt_bound *bound)
+{
+    double typical = bound->gpu ? TYPICAL_MEMORY : whatif->typical;
+    return TYPICAL_OCTAVE * fabs(log2(bound->saturation / typical)) + TYPICAL_OCTAVE * fabs(bound->favour - TYPICAL_FAVOUR);
+}
+
+/* Distances of several explanations of one mode, in parallel. */
+static enum wt_code find_distances(const struct wt_whatif *whatif, enum wt_whatif_mode mode, const struct wt_bound *bounds,
+                                   int count, double *distances, struct wt_error *err)
+{
+    struct wt_error *errors = wt_alloc((size_t)count, sizeof *errors);
+#pragma omp parallel for schedule(dynamic)
+    for (int i = 0; i < count; i++) {
+        double *ends = wt_alloc(whatif->stays->count, sizeof *ends);
+        struct wt_explanation why = {.mode = mode, .bound = bounds[i], .cache = 1};
+        why.scale = first_scale(whatif, &why);
+        distances[i] = INFINITY;
+        if (calibrate(whatif, &why, ends, &errors[i]) == WT_OK)
+            distances[i] = distance(whatif, ends) + far_from_typical(whatif, &bounds[i]);
+        free(ends);
+    }
+    enum wt_code code = WT_OK;
+    for (int i = 0; i < count && code == WT_OK; i++)
+        if ((code = errors[i].code) != WT_OK)
+            *err = errors[i];
+    free(errors);
+    return code;
+}
+
+static int nearest(const double *distances, int count)
+{
+    int best = 0;
+    for (int i = 1; i < count; i++)
+        if (distances[i] < distances[best])
+            best = i;
+    return best;
+}
+
+/* Of `count` bounds the nearest, if it is nearer than what the mode has. */
+static enum wt_code take_nearest(struct wt_whatif *whatif, enum wt_whatif_mode mode, const struct wt_bound *bounds, int count,
+                                 struct wt_error *err)
+{
+    double distances[MOST_TRIED];
+    assert(count <= MOST_TRIED);
+    WT_TRY(find_distances(whatif, mode, bounds, count, distances, err));
+    int best = nearest(distances, count);
+    if (distances[best] < whatif->distance[mode]) {
+        whatif->distance[mode] = distances[best];
+        whatif->favour[mode] = bounds[best].favour;
+        whatif->saturation[mode] = bounds[best].saturation;
+    }
+    return WT_OK;
+}
+
+/* Both together, since a higher saturation and less favour look alike: from a coarse grid, then in ever smaller steps. */
+static enum wt_code find_sm_bound(struct wt_whatif *whatif, struct wt_error *err)
+{
+    static const double favours[] = {0, 0.12, 0.3, 0.5, 0.7}, saturations[] = {5, 9, 16, 29};
+    struct wt_bound bounds[MOST_TRIED];
+    int count = 0;
+    for (size_t f = 0; f < sizeof favours / sizeof *favours; f++)
+        for (size_t s = 0; s < sizeof saturations / sizeof *saturations; s++)
+            bounds[count++] = bound_of(WT_MODE_SM, saturations[s], favours[f]);
+    WT_TRY(take_nearest(whatif, WT_MODE_SM, bounds, count, err));
+    for (double step = 1; step > 0.2; step /= 2) {
+        double favour = whatif->favour[WT_MODE_SM], saturation = whatif->saturation[WT_MODE_SM];
+        count = 0;
+        for (int f = -1; f <= 1; f++)
+            for (int s = -1; s <= 1; s++)
+                if (f != 0 || s != 0)
+                    bounds[count++] = bound_of(WT_MODE_SM, fmax(LEAST_SATURATION, saturation * pow(1.4, s * step)),
+                                               fmin(0.95, fmax(0, favour + 0.1 * f * step)));
+        WT_TRY(take_nearest(whatif, WT_MODE_SM, bounds, count, err));
+    }
+    return WT_OK;
+}
+
+static enum wt_code find_bounds(struct wt_whatif *whatif, struct wt_error *err)
+{
+    struct wt_bound bounds[MOST_TRIED];
+    double saturation = LEAST_SATURATION;
+    for (int mode = 0; mode < WT_MODE_COUNT; mode++)
+        whatif->distance[mode] = INFINITY;
+    whatif->typical = typical_saturation(whatif);
+    WT_TRY(find_sm_bound(whatif, err));
+    for (int i = 0; i < FIRST_STEPS; i++, saturation *= FIRST_STEP)
+        bounds[i] = bound_of(WT_MODE_GPU, saturation, 0);
+    return take_nearest(whatif, WT_MODE_GPU, bounds, FIRST_STEPS, err);
+}
+
+static double most_distance(const struct wt_whatif *whatif)
+{
+    return KEPT_DISTANCE * fmin(whatif->distance[WT_MODE_SM], whatif->distance[WT_MODE_GPU]) + DISTANCE_NOISE;
+}
+
+static double distance_misfit(const struct wt_whatif *whatif, const struct wt_explanation *why, double distance)
+{
+    double least = fmin(whatif->distance[WT_MODE_SM], whatif->distance[WT_MODE_GPU]) + DISTANCE_NOISE;
+    return fmin(MOST_FAR, TWICE_AS_FAR * fmax(0, (distance + DISTANCE_NOISE) / least - 1)) +
+           ((why->mode == WT_MODE_SM) == (whatif->favour[WT_MODE_SM] < WT_FAVOURED) ? LESS_LIKELY : 0);
+}
+
+/* ---- One trace ---- */
+
+static enum wt_code add(struct wt_whatif *whatif, struct wt_explanation why, struct wt_error *err)
+{
+    double *ends = wt_alloc(whatif->stays->count, sizeof *ends);
+    double factor = why.cache;
+    assert(whatif->count < WT_WHATIF_MOST);
+    why.cache = 1;
+    why.scale = first_scale(whatif, &why);
+    enum wt_code code = calibrate(whatif, &why, NULL, err);
+    double scale = why.scale;
+    if (code == WT_OK)
+        code = calibrate(whatif, &why, ends, err);
+    why.scale = scale; /* what `base` belongs to */
+    if (code == WT_OK)
+        why.misfit += distance_misfit(whatif, &why, distance(whatif, ends));
+    why.cache = factor;
+    whatif->list[whatif->count++] = why;
+    free(ends);
+    return code;
+}
+
+static enum wt_code explain_one(struct wt_whatif *whatif, struct wt_error *err)
+{
+    for (int mode = 0; mode < WT_MODE_COUNT; mode++) {
+        double saturation = LEAST_SATURATION;
+        if (whatif->distance[mode] > most_distance(whatif))
+            continue;
+        for (int i = 0; i < FIRST_STEPS; i++, saturation *= FIRST_STEP)
+            WT_TRY(add(whatif, (struct wt_explanation){.mode = mode, .bound = bound_of(mode, saturation, whatif->favour[mode]),
+                                                       .cache = 1}, err));
+    }
+    return WT_OK;
+}
+
+/* ---- Several traces ---- */
+
+/* The mean logarithm of predicted / measured, over the other traces, and its root mean square in the misfit. */
+static enum wt_code compare(const struct wt_whatif *whatif, struct wt_explanation *why, struct wt_stays *const *others,
+                            size_t count, double *mean, struct wt_error *err)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct wt_whatif_point point = wt_whatif_as_measured;
+        struct wt_whatif_run run;
+        point.dynamic_shared_bytes = others[i]->needs.dynamic_shared_bytes;
+        point.registers_per_thread = others[i]->needs.registers_per_thread;
+        WT_TRY(wt_whatif_begin(&run, whatif, &point, err));
+        run.explanation = why;
+        WT_TRY(wt_whatif_simulate(&run, err));
+        double off = log(run.makespan / why->base / (others[i]->makespan / whatif->stays->makespan));
+        sum += off;
+        squares += off * off;
+    }
+    *mean = sum / (double)count;
+    why->misfit += sqrt(squares / (double)count);
+    return WT_OK;
+}
+
+static double resident_of(const struct wt_whatif *whatif, const struct wt_stays *stays)
+{
+    struct wt_occupancy occupancy;
+    wt_occupancy(&whatif->gpu->limits, &stays->needs, &occupancy, NULL);
+    return occupancy.warps_per_sm;
+}
+
+/* Without a simulation: whether a saturation is far from explaining one of the others. */
+static bool is_far_off(const struct wt_whatif *whatif, const struct wt_bound *bound, struct wt_stays *const *others, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double now = wt_bound_served(bound, resident_of(whatif, others[i]));
+        double before = wt_bound_served(bound, whatif->occupancy.warps_per_sm);
+        if (fabs(log(before / now / (others[i]->makespan / whatif->stays->makespan))) > FAR_OFF)
+            return true;
+    }
+    return false;
+}
+
+static const struct wt_explanation *least_misfit(const struct wt_whatif *whatif, enum wt_whatif_mode mode)
+{
+    const struct wt_explanation *best = NULL;
+    for (int i = 0; i < whatif->count; i++)
+        if (whatif->list[i].mode == mode && (!best || whatif->list[i].misfit < best->misfit))
+            best = &whatif->list[i];
+    return best;
+}
+
+/* Whatever saturates it, the others are slower for want of cache alone. */
+static enum wt_code explain_by_cache(struct wt_whatif *whatif, enum wt_whatif_mode mode, struct wt_stays *const *others,
+                                     size_t count, struct wt_error *err)
+{
+    struct wt_explanation why = {.mode = mode, .bound = bound_of(mode, LEAST_SATURATION, whatif->favour[mode]), .cache = 1};
+    double mean;
+    bool likely = whatif->stays->needs.static_shared_bytes == 0 && octaves(least_misfit(whatif, mode)->bound.saturation, whatif->saturation[mode]) > 1;
+    for (size_t i = 0; i < count; i++)
+        if (others[i]->needs.dynamic_shared_bytes <= whatif->stays->needs.dynamic_shared_bytes)
+            return WT_OK;
+    WT_TRY(add(whatif, why, err));
+    struct wt_explanation *added = &whatif->list[whatif->count - 1];
+    double misfit = added->misfit + (likely ? -CACHE_MISFIT : UNLIKELY_CACHE);
+    WT_TRY(compare(whatif, added, others, count, &mean, err));
+    added->cache = exp(-mean);
+    if (added->cache < LEAST_CACHE) {
+        whatif->count--;
+        return WT_OK;
+    }
+    added->misfit = misfit;
+    whatif->cached = true;
+    return compare(whatif, added, others, count, &mean, err);
+}
+
+/* Adds an explanation that is compared with the others. Returns how far off it is in *mean. */
+static enum wt_code try(struct wt_whatif *whatif, enum wt_whatif_mode mode, double saturation, struct wt_stays *const *others,
+                        size_t count, double *mean, struct wt_error *err)
+{
+    WT_TRY(add(whatif, (struct wt_explanation){.mode = mode, .bound = bound_of(mode, saturation, whatif->favour[mode]),
+                                               .cache = 1}, err));
+    return compare(whatif, &whatif->list[whatif->count - 1], others, count, mean, err);
+}
+
+static enum wt_code explain_several(struct wt_whatif *whatif, struct wt_stays *const *others, size_t count,
+                                    struct wt_error *err)
+{
+    for (int mode = 0; mode < WT_MODE_COUNT; mode++) {
+        double mean, before = 0, saturation = LEAST_SATURATION;
+        int first = whatif->count;
+        if (whatif->distance[mode] > most_distance(whatif))
+            continue;
+        for (int i = 0; i < STEPS; i++, saturation *= STEP) {
+            struct wt_bound bound = bound_of(mode, saturation, whatif->favour[mode]);
+            if (is_far_off(whatif, &bound, others, count) && (i + 1 < STEPS || first < whatif->count))
+                continue;
+            WT_TRY(try(whatif, mode, saturation, others, count, &mean, err));
+            double last = whatif->list[whatif->count - 1].bound.saturation;
+            if (whatif->count > first + 1 && before * mean < 0)
+                WT_TRY(try(whatif, mode, last / pow(STEP, mean / (mean - before)), others, count, &before, err));
+            before = mean;
+        }
+        if (whatif->favour[mode] < WT_FAVOURED)
+            WT_TRY(explain_by_cache(whatif, mode, others, count, err));
+    }
+    return WT_OK;
+}
+
+static int by_misfit(const void *left, const void *right)
+{
+    const struct wt_explanation *a = left, *b = right;
+    if (a->misfit != b->misfit)
+        return a->misfit < b->misfit ? -1 : 1;
+    return a->mode != b->mode ? (int)a->mode - (int)b->mode
+                              : (a->bound.saturation > b->bound.saturation) - (a->bound.saturation < b->bound.saturation);
+}
+
+/* Whether one of the first `count` with the same mode and cache lies at least as far out, on either side of the best. */
+static bool is_extreme(const struct wt_explanation *list, int index, int count)
+{
+    bool least = true, most = true;
+    for (int i = 0; i < count; i++) {
+        if (i == index || list[i].mode != list[index].mode || (list[i].cache > 1) != (list[index].cache > 1))
+            continue;
+        least &= list[i].bound.saturation > list[index].bound.saturation;
+        most &= list[i].bound.saturation < list[index].bound.saturation;
+    }
+    return least || most;
+}
+
+/* The best, and of the others that explain it nearly as well those whose predictions lie furthest out. */
+static void keep_extremes(struct wt_whatif *whatif)
+{
+    struct wt_explanation near[WT_WHATIF_MOST];
+    int count = 0;
+    while (count < whatif->count && whatif->list[count].misfit <= whatif->list[0].misfit + KEEP) {
+        near[count] = whatif->list[count];
+        count++;
+    }
+    whatif->count = 1;
+    for (int i = 1; i < count; i++)
+        if (is_extreme(near, i, count))
+            whatif->list[whatif->count++] = near[i];
+}
+
+enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const *others, size_t count, struct wt_error *err)
+{
+    wt_occupancy(&whatif->gpu->limits, &whatif->stays->needs, &whatif->occupancy, NULL);
+    whatif->others = (int)count;
+    whatif->least_warps = whatif->most_warps = whatif->occupancy.warps_per_sm;
+    for (size_t i = 0; i < count; i++) {
+        whatif->least_warps = fmin(whatif->least_warps, resident_of(whatif, others[i]));
+        whatif->most_warps = fmax(whatif->most_warps, resident_of(whatif, others[i]));
+    }
+    for (int mode = 0; mode < WT_MODE_COUNT; mode++)
+        find_parts(whatif, mode);
+    whatif->ends = wt_alloc(whatif->stays->count, sizeof *whatif->ends);
+    for (uint64_t i = 0; i < whatif->stays->count; i++)
+        whatif->ends[i] = whatif->stays->list[i].read;
+    qsort(whatif->ends, whatif->stays->count, sizeof *whatif->ends, by_value);
+    if (whatif->fixed)
+        return add(whatif, (struct wt_explanation){.bound = bound_of(WT_MODE_SM, INFINITY, 0), .cache = 1}, err);
+    WT_TRY(find_bounds(whatif, err));
+    if (count > 0)
+        WT_TRY(explain_several(whatif, others, count, err));
+    else
+        WT_TRY(explain_one(whatif, err));
+    qsort(whatif->list, (size_t)whatif->count, sizeof *whatif->list, by_misfit);
+    keep_extremes(whatif);
+    return WT_OK;
+}

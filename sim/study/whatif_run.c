@@ -1,0 +1,172 @@
+#include "study/whatif_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "core/random.h"
+#include "cost/fluid.h"
+#include "dispatch/simulate.h"
+#include "sm/occupancy.h"
+
+const struct wt_whatif_point wt_whatif_as_measured = {.registers_per_thread = -1, .dynamic_shared_bytes = -1, .split = 1};
+
+/* ---- Shapes ---- */
+
+static struct wt_launch_needs needs_of(const struct wt_stays *stays, const struct wt_whatif_point *point)
+{
+    struct wt_launch_needs needs = stays->needs;
+    if (point->threads > 0)
+        needs.threads = point->threads;
+    if (point->registers_per_thread >= 0)
+        needs.registers_per_thread = point->registers_per_thread;
+    if (point->dynamic_shared_bytes >= 0)
+        needs.dynamic_shared_bytes = point->dynamic_shared_bytes;
+    return needs;
+}
+
+enum wt_code wt_whatif_begin(struct wt_whatif_run *run, const struct wt_whatif *whatif, const struct wt_whatif_point *point,
+                             struct wt_error *err)
+{
+    const struct wt_stays *stays = whatif->stays;
+    *run = (struct wt_whatif_run){.whatif = whatif, .point = point, .gpu = point->gpu ? point->gpu : whatif->gpu,
+                                  .needs = needs_of(stays, point)};
+    WT_TRY(wt_shape_make(&run->gpu->limits, &run->needs, &run->shape, err));
+    uint64_t warps = stays->count * (uint64_t)stays->warps, each = (uint64_t)run->shape.warps;
+    run->blocks = (warps + each - 1) / each * (uint64_t)point->split;
+    return WT_OK;
+}
+
+/* What becomes of a warp's work: registers that are spilled, loads that fewer or more threads share, less cache. */
+static double work_factor(const struct wt_whatif_run *run)
+{
+    const struct wt_whatif_point *point = run->point;
+    const struct wt_launch_needs *before = &run->whatif->stays->needs;
+    double factor = 1, cut = before->registers_per_thread - run->needs.registers_per_thread;
+    if (cut > 0)
+        factor += point->spill_cost * cut;
+    if (point->shared_loads > 0)
+        factor *= 1 - point->shared_loads + point->shared_loads * sqrt((double)before->threads / run->needs.threads);
+    if (run->needs.dynamic_shared_bytes > before->dynamic_shared_bytes)
+        factor *= run->explanation->cache;
+    return factor;
+}
+
+/* The block's warps by the measured blocks they come from. */
+static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT_FLUID_PARTS])
+{
+    const struct wt_whatif_run *run = context;
+    const struct wt_stays *stays = run->whatif->stays;
+    const double *measured = run->whatif->parts[run->explanation->mode];
+    double each = run->explanation->scale / run->point->split * work_factor(run);
+    int count = 0;
+    block = run->order ? run->order[block] : block;
+    uint64_t warps = (uint64_t)run->shape.warps, own = (uint64_t)stays->warps;
+    uint64_t warp = block / (uint64_t)run->point->split * warps, end = warp + warps;
+    while (warp < end && warp / own < stays->count) {
+        uint64_t from = warp / own, next = (from + 1) * own < end ? (from + 1) * own : end;
+        parts[count++] = (struct wt_fluid_part){(int)(next - warp), measured[from] * each};
+        warp = next;
+    }
+    if (count == 0)
+        parts[count++] = (struct wt_fluid_part){run->shape.warps, 0};
+    return count;
+}
+
+/* ---- Order ---- */
+
+struct weighed {
+    double work;
+    uint64_t block;
+};
+
+static int longest_first(const void *left, const void *right)
+{
+    const struct weighed *a = left, *b = right;
+    if (a->work != b->work)
+        return a->work > b->work ? -1 : 1;
+    return (a->block > b->block) - (a->block < b->block);
+}
+
+static double work_of(const struct wt_whatif_run *run, uint64_t block)
+{
+    struct wt_fluid_part parts[WT_FLUID_PARTS];
+    struct wt_whatif_run plain = *run;
+    double work = 0;
+    plain.order = NULL;
+    for (int i = parts_of(&plain, block, parts) - 1; i >= 0; i--)
+        work += parts[i].work * parts[i].warps;
+    return work;
+}
+
+uint64_t *wt_whatif_order(const struct wt_whatif_run *run)
+{
+    enum wt_order order = run->point->order;
+    if (order == WT_ORDER_ASIS)
+        return NULL;
+    struct wt_random random = wt_random_stream(1, "whatif order", 0);
+    struct weighed *list = wt_alloc(run->blocks, sizeof *list);
+    for (uint64_t i = 0; i < run->blocks; i++) {
+        double key = order == WT_ORDER_REVERSED ? (double)i : wt_random_unit(&random);
+        list[i] = (struct weighed){order == WT_ORDER_LONGEST_FIRST ? work_of(run, i) : key, i};
+    }
+    qsort(list, run->blocks, sizeof *list, longest_first);
+    uint64_t *blocks = wt_alloc(run->blocks, sizeof *blocks);
+    for (uint64_t i = 0; i < run->blocks; i++)
+        blocks[i] = list[i].block;
+    free(list);
+    return blocks;
+}
+
+/* ---- One simulation ---- */
+
+static void note_block(void *context, const struct wt_block_run *block)
+{
+    struct wt_whatif_run *run = context;
+    double end = wt_to_cycles(block->end);
+    run->makespan = end > run->makespan ? end : run->makespan;
+    run->warp_cycles += wt_to_cycles(block->end - block->start) * run->shape.warps;
+    if (run->ends)
+        run->ends[run->end_count++] = end;
+}
+
+static void note_end(void *context, uint32_t launch, wt_time queue_empty, wt_time end)
+{
+    (void)launch;
+    (void)end;
+    ((struct wt_whatif_run *)context)->queue_empty = wt_to_cycles(queue_empty);
+}
+
+/* DRAM's bytes per cycle of one SM's clock, against the measured GPU's, all SMs together; 1 where unknown. */
+static double memory_ratio(const struct wt_gpu *measured, const struct wt_gpu *other)
+{
+    if (measured->memory_gbs <= 0 || other->memory_gbs <= 0 || measured->clock_mhz <= 0 || other->clock_mhz <= 0)
+        return 1;
+    return other->memory_gbs / other->clock_mhz / (measured->memory_gbs / measured->clock_mhz);
+}
+
+double wt_bound_served(const struct wt_bound *bound, double warps)
+{
+    return warps * wt_fluid_served(warps / bound->saturation, bound->grain / bound->saturation);
+}
+
+enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err)
+{
+    const struct wt_whatif *whatif = run->whatif;
+    struct wt_fluid_kernel sharer = wt_bound_kernel(&run->explanation->bound, whatif->gpu->topology.sm_count);
+    sharer.gpu_demand /= memory_ratio(whatif->gpu, run->gpu);
+    sharer.sub_cores &= run->shape.warps % run->gpu->limits.subcores != 0;
+    sharer.parts = parts_of;
+    sharer.context = run;
+    struct wt_fluid *fluid = wt_fluid_new(&sharer, 1, run->gpu->topology.sm_count);
+    struct wt_sharing sharing = wt_fluid_sharing(fluid);
+    struct wt_kernel kernel = {.name = "whatif", .grid_blocks = run->blocks, .shape = run->shape};
+    struct wt_observer observer = {.context = run, .block_done = note_block, .launch_ends = note_end};
+    struct wt_simulation simulation = {.gpu = run->gpu, .kernels = &kernel, .kernel_count = 1, .seed = 1, .first_group = -1,
+                                       .first_extra_sm = -1, .sharing = &sharing, .observers = &observer, .observer_count = 1};
+    run->makespan = run->warp_cycles = 0;
+    run->end_count = 0;
+    enum wt_code code = wt_simulate(&simulation, err);
+    wt_fluid_free(fluid);
+    return code;
+}

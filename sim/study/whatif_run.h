@@ -1,0 +1,72 @@
+/* Inside study/whatif: an explanation of what was measured, and one simulation of a launch's shape under it. */
+#ifndef WT_STUDY_WHATIF_RUN_H
+#define WT_STUDY_WHATIF_RUN_H
+
+#include "study/stays.h"
+#include "study/whatif.h"
+
+enum { WT_WHATIF_MOST = 96 }; /* explanations that are looked at */
+
+/* An SM that favours its oldest blocks less than this favours nobody. */
+#define WT_FAVOURED 0.08
+
+/* What there is not enough of. */
+enum wt_whatif_mode { WT_MODE_SM, WT_MODE_GPU, WT_MODE_COUNT };
+
+struct wt_explanation {
+    enum wt_whatif_mode mode;
+    struct wt_bound bound;
+    double cache;  /* >= 1: so much more work where shared memory leaves less to the L1 cache than it did when measured */
+    double scale;  /* work of a block in cycles at full speed / its part in the mode's `parts` */
+    double base;   /* simulated makespan of the measured launch, cycles */
+    double misfit; /* the less, the better it explains */
+};
+
+struct wt_whatif {
+    struct wt_gpu *gpu;
+    struct wt_stays *stays;
+    struct wt_occupancy occupancy; /* as measured */
+    double *parts[WT_MODE_COUNT];  /* by block: its work against the others'; owned */
+    double favour[WT_MODE_COUNT], saturation[WT_MODE_COUNT], distance[WT_MODE_COUNT]; /* nearest to the trace */
+    double typical; /* saturation of an SM, where the trace tells nothing */
+    double *ends;   /* measured ones, ascending; cycles; owned */
+    struct wt_explanation list[WT_WHATIF_MOST]; /* kept ones, the best first */
+    int count;
+    bool fixed;   /* blocks take as long as measured, whatever runs beside them */
+    bool cached;  /* the other traces may be slower for want of cache as well as for want of warps */
+    int others;   /* traces besides the first */
+    double least_warps, most_warps; /* per SM, of all traces */
+};
+
+struct wt_whatif_run {
+    const struct wt_whatif *whatif;
+    const struct wt_explanation *explanation;
+    const struct wt_whatif_point *point;
+    const struct wt_gpu *gpu;
+    struct wt_launch_needs needs;
+    struct wt_shape shape;
+    uint64_t blocks;
+    uint64_t *order;            /* NULL: as it is; owned by the caller */
+    double *ends; /* cycles, as blocks end; NULL: not wanted; the caller's */
+    uint64_t end_count;
+    double makespan, queue_empty, warp_cycles; /* results */
+};
+
+extern const struct wt_whatif_point wt_whatif_as_measured;
+
+/* Fills whatif, point, gpu, needs, shape and blocks. */
+enum wt_code wt_whatif_begin(struct wt_whatif_run *run, const struct wt_whatif *whatif, const struct wt_whatif_point *point,
+                             struct wt_error *err);
+
+/* The run's order of blocks under its explanation; NULL: as it is. Owned by the caller. */
+uint64_t *wt_whatif_order(const struct wt_whatif_run *run);
+
+enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err);
+
+/* How an SM's throughput grows with its warps: what `warps` are served, as so many at full speed. */
+double wt_bound_served(const struct wt_bound *bound, double warps);
+
+/* Reads the traces into explanations (study/whatif_fit.c). */
+enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const *others, size_t count, struct wt_error *err);
+
+#endif
