@@ -58,7 +58,8 @@ static void act_on_time(struct view *view, enum action action)
 {
     switch (action) {
     case ACTION_play:
-        playback_toggle(&view->playback);
+        if (!lesson_begin(view))
+            playback_toggle(&view->playback);
         break;
     case ACTION_next_event:
     case ACTION_previous_event:
@@ -303,6 +304,8 @@ void view_act(struct view *view, enum action action)
         act_on_views(view, action);
     else if (action <= ACTION_panel)
         act_on_panels(view, action);
+    else if (action <= ACTION_lesson_back)
+        lesson_step(view, action == ACTION_lesson_next ? 1 : -1);
     else if (action < ACTIONS)
         act_on_window(view, action);
 }

@@ -141,7 +141,10 @@ static void draw_now(struct view *view, struct rect *bar)
     struct rect box = ui_cut_left(ui, bar, 250);
     view_time_text(view, view->playback.now, now);
     view_time_text(view, view->playback.end, end);
-    snprintf(text, sizeof text, "%.*s of %s", view_without_unit(now, end), now, end);
+    if (lesson_hides_future(view))
+        snprintf(text, sizeof text, "%s", now);
+    else
+        snprintf(text, sizeof text, "%.*s of %s", view_without_unit(now, end), now, end);
     ui_text(ui, box, ALIGN_LEFT, FONT_BOLD, TEXT_BODY, ui->theme->ink, text);
     ui_set_tip(ui, box, "click: go to a time or block (G)");
     if (ui_clicked(ui, box))
@@ -231,53 +234,4 @@ void bars_draw_bottom(struct view *view, struct rect rect)
     struct rect clip = canvas_clip_to(ui->canvas, legend);
     draw_legend(view, legend);
     canvas_set_clip(ui->canvas, clip);
-}
-
-/* ---- A lesson's words ---- */
-
-static void draw_choices(struct view *view, struct rect rect)
-{
-    const struct question *question = &view->captions.question;
-    for (int i = 0; i < question->choice_count; i++) {
-        char label[160];
-        snprintf(label, sizeof label, "%d  %.140s", i + 1, question->choices[i]);
-        double width = ui_text_width(&view->ui, FONT_PLAIN, TEXT_BODY, label) / view->ui.scale + 22;
-        bool right = view->answered && question->answer == i + 1;
-        struct rect box = ui_cut_left(&view->ui, &rect, width);
-        if (ui_button(&view->ui, box, label, right, NULL) && !view->answered)
-            view->answered = i + 1;
-        if (view->answered == i + 1 && question->answer && !right)
-            canvas_frame(&view->canvas, box, ui_px(&view->ui, 2), view->ui.theme->accent);
-        ui_cut_left(&view->ui, &rect, 8);
-    }
-}
-
-static void draw_question(struct view *view, struct rect rect)
-{
-    const struct question *question = &view->captions.question;
-    struct ui *ui = &view->ui;
-    int used = ui_paragraph(ui, rect, FONT_BOLD, TEXT_TITLE, ui->theme->ink, question->text);
-    ui_cut_top(ui, &rect, used / ui->scale + 6);
-    if (question->choice_count > 0) {
-        draw_choices(view, ui_cut_top(ui, &rect, 28));
-        ui_cut_top(ui, &rect, 6);
-    } else if (!view->answered && ui_button(ui, ui_cut_left(ui, &rect, 120), "Show the answer", false, NULL)) {
-        view->answered = 1;
-    }
-    if (view->answered && question->explanation)
-        ui_paragraph(ui, rect, FONT_PLAIN, TEXT_BODY, ui->theme->ink, question->explanation);
-}
-
-void bars_draw_caption(struct view *view, struct rect rect)
-{
-    struct ui *ui = &view->ui;
-    const struct question *question = &view->captions.question;
-    canvas_fill(ui->canvas, rect, colour_mix(ui->theme->surface, ui->theme->focus, 0.1));
-    canvas_fill(ui->canvas, (struct rect){rect.x, rect.y, ui_px(ui, 4), rect.h}, ui->theme->focus);
-    rect = rect_inset(rect, ui_px(ui, 10));
-    rect.x += ui_px(ui, 4);
-    if (question->text && view->playback.now >= question->at)
-        draw_question(view, rect);
-    else if (caption_at(&view->captions, view->playback.now))
-        ui_paragraph(ui, rect, FONT_PLAIN, TEXT_TITLE, ui->theme->ink, caption_at(&view->captions, view->playback.now));
 }

@@ -53,9 +53,11 @@ static enum wt_code read_groups(const struct wt_config *config, struct captions 
     WT_TRY(code);
     size_t count = wt_config_count(root, "captions");
     out->entries = wt_alloc(count, sizeof *out->entries);
-    for (; out->count < count; out->count++)
+    for (; out->count < count; out->count++) {
+        out->entries[out->count].run = -1;
         WT_TRY(wt_params_read(caption_params, config, wt_config_element(root, "captions", out->count),
                               &out->entries[out->count], err));
+    }
     if (wt_config_group(root, "question"))
         WT_TRY(wt_params_read(question_params, config, wt_config_group(root, "question"), &out->question, err));
     return WT_OK;
@@ -89,10 +91,11 @@ void captions_clear(struct captions *captions)
     *captions = (struct captions){0};
 }
 
-const char *caption_at(const struct captions *captions, double cycles)
+const char *caption_at(const struct captions *captions, int run, double cycles)
 {
     const char *text = NULL;
     for (size_t i = 0; i < captions->count && captions->entries[i].at <= cycles; i++)
-        text = captions->entries[i].text;
+        if (captions->entries[i].run < 0 || captions->entries[i].run == run)
+            text = captions->entries[i].text;
     return text;
 }

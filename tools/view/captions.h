@@ -16,6 +16,7 @@
 enum { QUESTION_CHOICES = 6 };
 
 struct caption {
+    int run;   /* index of the run that it speaks of; -1: of any */
     double at; /* cycles; shown from then on, until the next */
     char *text;
 };
@@ -38,7 +39,7 @@ struct captions {
 
 enum wt_code captions_read(const char *path, struct captions *out, struct wt_error *err);
 void captions_clear(struct captions *captions);
-/* The caption at that time, or NULL. */
-const char *caption_at(const struct captions *captions, double cycles);
+/* The run's caption at that time, or NULL. */
+const char *caption_at(const struct captions *captions, int run, double cycles);
 
 #endif

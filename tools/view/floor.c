@@ -104,12 +104,13 @@ static void draw_district(struct view *view, const struct floor_map *map, int gp
     bool narrow = head.w < ui_px(ui, 110), tiny = head.w < ui_px(ui, 60);
     snprintf(text, sizeof text, map->districts < 2 ? "GPU" : tiny ? "%d" : "GPC %d", gpc);
     ui_text(ui, head, ALIGN_LEFT, FONT_BOLD, TEXT_SMALL, ui->theme->soft, text);
-    if (tiny)
-        return;
+    int left = head.w - ui_text_width(ui, FONT_BOLD, TEXT_SMALL, text) - ui_px(ui, 6);
     if (idle > 0)
         snprintf(text, sizeof text, narrow ? "%d idle" : "%d of %d idle", idle, sms);
     else
         snprintf(text, sizeof text, narrow ? "" : "%d SMs", sms);
+    if (tiny || ui_text_width(ui, FONT_PLAIN, TEXT_SMALL, text) > left)
+        return;
     ui_text(ui, head, ALIGN_RIGHT, FONT_PLAIN, TEXT_SMALL,
             idle && map->in_tail ? ui->theme->accent : ui->theme->soft, text);
 }

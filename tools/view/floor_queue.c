@@ -59,6 +59,25 @@ static void draw_empty(struct view *view, struct rect rect, bool over)
             over ? "all done" : "empty");
 }
 
+/* Blocks that never start, after a deadlock: the launch that came to a standstill hands out no more. */
+static void draw_stranded(struct view *view, struct rect rect, int index, size_t first, size_t places)
+{
+    const struct run *run = view->runs[index];
+    struct ui *ui = &view->ui;
+    size_t launch = run->timeline->launch_count;
+    while (launch > 1 && run->metrics->launches[launch - 1].blocks == 0)
+        launch--;
+    uint64_t begun = run->metrics->launches[launch - 1].blocks, grid = run->timeline->launches[launch - 1].grid_blocks;
+    for (size_t i = first; i < places && begun + i - first < grid; i++) {
+        char text[24];
+        struct rect chip = chip_rect(ui, rect, (int)i);
+        canvas_round(ui->canvas, chip, ui_px(ui, 3), ui->theme->accent, 255);
+        snprintf(text, sizeof text, "%llu", (unsigned long long)(begun + i - first));
+        ui_text(ui, chip, ALIGN_MIDDLE, FONT_PLAIN, TEXT_SMALL, palette_text_on(ui->theme->accent), text);
+        ui_set_tip(ui, chip, "it never starts: the blocks on the SMs wait for ever");
+    }
+}
+
 void floor_draw_queue(struct view *view, struct rect rect, int index)
 {
     const struct run *run = view->runs[index];
@@ -77,9 +96,12 @@ void floor_draw_queue(struct view *view, struct rect rect, int index)
     }
     uint32_t next[MOST_CHIPS];
     size_t places = (size_t)(rect.h / ui_px(ui, CHIP + CHIP_GAP));
-    places = run_queue(run, view_now(view), next, places < MOST_CHIPS ? places : MOST_CHIPS);
-    for (size_t i = 0; i < places; i++)
+    places = places < MOST_CHIPS ? places : MOST_CHIPS;
+    size_t chips = run_queue(run, view_now(view), next, places);
+    for (size_t i = 0; i < chips; i++)
         draw_chip(view, chip_rect(ui, rect, (int)i), index, next[i]);
+    if (run->deadlock)
+        draw_stranded(view, rect, index, chips, places);
 }
 
 /* ---- On the way ---- */

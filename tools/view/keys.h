@@ -49,6 +49,8 @@ enum {
     X(facts, 'i', 0, "Looking closer", "facts of the block, or of the run")                                          \
     X(range, 'k', 0, "Looking closer", "figures of the selected range (drag on the ruler), and what limits")         \
     X(panel, 'o', 0, "Looking closer", "show or hide the panel")                                                     \
+    X(lesson_next, KEY_ENTER, 0, "Lesson", "go on: play, the next case, the answer")                                  \
+    X(lesson_back, KEY_BACKSPACE, 0, "Lesson", "back")                                                               \
     X(theme, 't', 0, "Window", "light or dark")                                                                      \
     X(hatching, 'j', 0, "Window", "patterns beside colours")                                                         \
     X(larger, '0', 0, "Window", "larger letters")                                                                    \

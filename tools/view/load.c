@@ -138,11 +138,51 @@ enum wt_code load_input(const char *path, const struct load_setup *setup, struct
     return code;
 }
 
+/* ---- Lessons ---- */
+
+/* As a workload is opened, so that it can be asked and changed. */
+static enum wt_code load_case(const char *path, const struct load_setup *setup, struct loaded *out, struct wt_error *err)
+{
+    struct loaded one = {0};
+    enum wt_code code = load_workload(path, setup, &one, err);
+    if (code != WT_OK) {
+        loaded_clear(&one);
+        return code;
+    }
+    free(one.runs[0]->label);
+    one.runs[0]->label = wt_strdup(one.runs[0]->timeline->title);
+    *(out->count ? &out->second : &out->scenario) = one.scenario;
+    add_run(out, one.runs[0]);
+    return WT_OK;
+}
+
+static enum wt_code load_cases(const struct wt_lesson *lesson, const struct load_setup *setup, struct loaded *out, struct wt_error *err)
+{
+    WT_TRY(load_case(lesson->workload, setup, out, err));
+    if (lesson->second)
+        WT_TRY(load_case(lesson->second, setup, out, err));
+    return lesson_words(lesson, out->runs, &out->lesson, &out->captions, err);
+}
+
+enum wt_code load_lesson(const char *name, const struct load_setup *setup, struct loaded *out, struct wt_error *err)
+{
+    struct wt_lesson *lesson;
+    *out = (struct loaded){0};
+    WT_TRY(wt_lesson_read(name, &lesson, err));
+    enum wt_code code = load_cases(lesson, setup, out, err);
+    wt_lesson_free(lesson);
+    if (code != WT_OK)
+        loaded_clear(out);
+    return code;
+}
+
 void loaded_clear(struct loaded *loaded)
 {
     for (int i = 0; i < loaded->count; i++)
         run_free(loaded->runs[i]);
     scenario_free(loaded->scenario);
     scenario_free(loaded->second);
+    captions_clear(&loaded->captions);
+    lesson_clear(&loaded->lesson);
     *loaded = (struct loaded){0};
 }

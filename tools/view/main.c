@@ -18,12 +18,12 @@ struct options {
     int width, height;
     bool size_given;
     double scale, letters, seconds;
-    const char *at, *render, *script, *record, *captions;
+    const char *at, *render, *script, *record, *captions, *lesson;
     int page, compare, colours, fill, panel;
     bool dark, hatching, bench, window;
 };
 
-enum { KEY_SEED = 0x1001, KEY_SIZE, KEY_SCALE, KEY_LETTERS, KEY_AT, KEY_RENDER, KEY_SCRIPT, KEY_RECORD, KEY_SECONDS, KEY_CAPTIONS,
+enum { KEY_SEED = 0x1001, KEY_SIZE, KEY_SCALE, KEY_LETTERS, KEY_AT, KEY_RENDER, KEY_SCRIPT, KEY_RECORD, KEY_SECONDS, KEY_CAPTIONS, KEY_LESSON,
        KEY_PAGE, KEY_COMPARE, KEY_COLOUR, KEY_FILL, KEY_PANEL, KEY_DARK, KEY_HATCH, KEY_BENCH, KEY_WINDOW, KEY_NO_REPLAY };
 
 static const char *const page_names[] = {"overview", "floor", "timeline", "sm", NULL};
@@ -146,6 +146,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_CAPTIONS:
         o->captions = text;
         return 0;
+    case KEY_LESSON:
+        o->lesson = text;
+        return 0;
     case KEY_BENCH:
         o->bench = true;
         return 0;
@@ -155,8 +158,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case ARGP_KEY_ARG:
         take_file(state, o, text);
         return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which trace, result or workload file?");
+    case ARGP_KEY_END:
+        if (!o->lesson && o->file_count == 0)
+            argp_error(state, "which trace, result or workload file?");
+        if (o->lesson && o->file_count > 0)
+            argp_error(state, "a lesson brings its own workloads; leave '%s' out", o->files[0]);
         return 0;
     default:
         return parse_look(key, text, state);
@@ -166,8 +172,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 static const struct argp_option options[] = {
     {"gpu", 'g', "NAME|FILE.cfg", 0, "the GPU, where the file does not name it", 1},
     {"seed", KEY_SEED, "N", 0, "seed of all random streams (default 1, or the workload's)", 1},
+    {"lesson", KEY_LESSON, "NAME|FILE.cfg", 0, "a lesson (`wavetail lesson` lists them) instead of files", 1},
     {"no-replay", KEY_NO_REPLAY, 0, 0, "show a trace alone, without its simulated counterpart", 1},
-    {"at", KEY_AT, "TIME", 0, "begin at a time or block: 12000 (cycles), 6.5us, 40%, #128", 2},
+    {"at", KEY_AT, "TIME", 0, "begin at a time or block: 12000 (cycles), 6.5us, 40%, #128; first, last (a lesson's question and answer)", 2},
     {"page", KEY_PAGE, "NAME", 0, "overview (default), floor, timeline, sm", 2},
     {"compare", KEY_COMPARE, "MODE", 0, "off, side, overlay", 2},
     {"colour", KEY_COLOUR, "BY", 0, "kernel (default), stream, age, limiter, block, duration, start-error", 2},
@@ -222,6 +229,8 @@ static enum wt_code add_second(const struct options *o, struct loaded *loaded, s
 
 static enum wt_code load_all(const struct options *o, struct loaded *loaded, struct wt_error *err)
 {
+    if (o->lesson)
+        return load_lesson(o->lesson, &o->load, loaded, err);
     WT_TRY(load_input(o->files[0], &o->load, loaded, err));
     if (o->file_count < 2)
         return WT_OK;
@@ -231,13 +240,36 @@ static enum wt_code load_all(const struct options *o, struct loaded *loaded, str
     return code;
 }
 
+/* A lesson with one SM is about what happens inside it, one with host calls about what happens when. */
+static enum page first_page(const struct view *view, int asked)
+{
+    if (asked >= 0 || !view->lesson.title)
+        return asked >= 0 ? (enum page)asked : PAGE_OVERVIEW;
+    const struct run *run = view->runs[0];
+    return run->sms == 1 ? PAGE_SM : run->timeline->host ? PAGE_TIMELINE : PAGE_OVERVIEW;
+}
+
+static enum wt_code begin_at(struct view *view, const char *at, struct wt_error *err)
+{
+    bool last = at && !strcmp(at, "last"), first = !at || !strcmp(at, "first");
+    if (view->lesson.title)
+        lesson_go(view, last ? view->lesson.cases + 1 : first ? 0 : 1);
+    view->playback.playing = false;
+    if (first || (last && view->lesson.title))
+        return WT_OK;
+    if (!view_go_to(view, last ? "100%" : at))
+        return wt_fail(err, WT_BAD_USAGE, "--at: '%s' is no time or block of this run; give 12000 (cycles), 6.5us, 40%%, #128, first "
+                       "or last", at);
+    return WT_OK;
+}
+
 static enum wt_code set_up(struct view *view, const struct options *o, struct wt_error *err)
 {
     view->dots = o->scale > 0 ? o->scale : 1;
     view->letters = o->letters;
     view->dark = o->dark;
     view->hatching = o->hatching;
-    view->page = (enum page)o->page;
+    view->page = first_page(view, o->page);
     view->colours = (enum colour_mode)o->colours;
     view->fill = (enum fill)o->fill;
     view->compare = view->run_count > 1 ? (enum compare)o->compare : COMPARE_OFF;
@@ -246,9 +278,7 @@ static enum wt_code set_up(struct view *view, const struct options *o, struct wt
     view->ui.in.x = view->ui.in.y = -1000;
     if (o->captions)
         WT_TRY(captions_read(o->captions, &view->captions, err));
-    if (o->at && !view_go_to(view, o->at))
-        return wt_fail(err, WT_BAD_USAGE, "--at: '%s' is no time or block of this run; give 12000 (cycles), 6.5us, 40%% or #128", o->at);
-    return WT_OK;
+    return begin_at(view, o->at, err);
 }
 
 /* ---- Without a window ---- */
@@ -343,7 +373,7 @@ static enum wt_code run(const struct options *o, struct wt_error *err)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.width = 1280, .height = 720, .letters = 1, .seconds = 15, .load = {.seed = 1}};
+    struct options o = {.width = 1280, .height = 720, .letters = 1, .seconds = 15, .page = -1, .load = {.seed = 1}};
     struct wt_error err = {0};
     argp_err_exit_status = WT_BAD_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);

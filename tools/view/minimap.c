@@ -87,6 +87,10 @@ void minimap_draw(struct view *view, struct rect rect)
     draw_curve(view, rect, view_run(view), false);
     if (view->compare != COMPARE_OFF && view_other(view))
         draw_curve(view, rect, view_other(view), true);
+    if (lesson_hides_future(view)) {
+        int x = (int)x_of(view, rect, view->playback.now);
+        canvas_fill(&view->canvas, (struct rect){x, rect.y, rect.x + rect.w - x, rect.h}, view->ui.theme->well);
+    }
     draw_window(view, rect);
     draw_mark(view, rect, view->marker[0], view->ui.theme->marker_a);
     draw_mark(view, rect, view->marker[1], view->ui.theme->marker_b);

@@ -136,9 +136,13 @@ static void facts_of_block(struct view *view, struct rect rect, struct pick pick
     panel_fact(view, &rect, "kernel", "%s", about->name);
     panel_fact(view, &rect, "place", "SM %d, slot %d, GPC %d", span->sm, span->slot, run->timeline->gpc_of_sm[span->sm]);
     panel_fact(view, &rect, "starts", "%s", view_time_text(view, wt_to_cycles(span->start), text));
-    panel_fact(view, &rect, "ends", "%s", view_time_text(view, wt_to_cycles(span->end), text));
-    panel_fact(view, &rect, "lasts", "%s", view_time_text(view, length, text));
-    panel_fact(view, &rect, "longer than", "%.0f %% of all", 100 - 100 * (1 - run_duration_rank(run, span->end - span->start)));
+    if (run->deadlock && span->end == run->end) {
+        panel_fact(view, &rect, "ends", "never");
+    } else {
+        panel_fact(view, &rect, "ends", "%s", view_time_text(view, wt_to_cycles(span->end), text));
+        panel_fact(view, &rect, "lasts", "%s", view_time_text(view, length, text));
+        panel_fact(view, &rect, "longer than", "%.0f %% of all", 100 * run_duration_rank(run, span->end - span->start));
+    }
     if (slot_gap(run, pick.span, &gap))
         panel_fact(view, &rect, "slot was free", "%s", view_time_text(view, fmax(gap, 0), text));
     else
@@ -253,6 +257,11 @@ static void facts_of_run(struct view *view, struct rect rect)
     const struct run *run = view_run(view);
     struct figures figures = {{run, view_other(view)}, view->run_count};
     char text[64];
+    if (run->deadlock) {
+        panel_heading(view, &rect, "Deadlock");
+        panel_words(view, &rect, true, "%s", strchr(run->deadlock, ' ') + 1);
+        return;
+    }
     panel_heading(view, &rect, "The run");
     if (view->run_count > 1)
         figure_row(view, &rect, &figures, "", write_label);

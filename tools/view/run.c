@@ -260,6 +260,7 @@ void run_free(struct run *run)
     free(run->launches);
     free(run->label);
     origin_free(run->origin);
+    free(run->deadlock);
     wt_metrics_free(run->metrics);
     wt_gpu_free(run->gpu);
     wt_timeline_free(run->timeline);

@@ -7,6 +7,7 @@
 #include "core/random.h"
 #include "dispatch/simulate.h"
 #include "origin.h"
+#include "standing.h"
 #include "study/launches.h"
 
 const char *const order_names[ORDERS] = {"as is", "longest first", "shuffled"};
@@ -54,6 +55,14 @@ static void take_needs(struct scenario *scenario, const struct wt_workload *work
                                                         .needs = workload->kernels[i].needs, .needs_known = true};
 }
 
+static bool needs_the_file(const struct wt_workload *workload, const struct wt_launches *launches)
+{
+    bool clusters = false;
+    for (size_t i = 0; i < workload->kernel_count; i++)
+        clusters |= workload->kernels[i].cluster > 1;
+    return clusters || launches->sharing || launches->program;
+}
+
 static struct scenario *take_launches(const struct wt_workload *workload, const struct wt_launches *launches,
                                       const char *gpu, uint64_t seed)
 {
@@ -62,7 +71,7 @@ static struct scenario *take_launches(const struct wt_workload *workload, const 
     scenario->gpu = wt_strdup(gpu);
     scenario->placement = workload->placement ? wt_strdup(workload->placement) : NULL;
     scenario->seed = seed;
-    if (launches->sharing || launches->program) {
+    if (needs_the_file(workload, launches)) {
         take_needs(scenario, workload);
         return scenario;
     }
@@ -275,18 +284,24 @@ static void record_end(void *context, uint32_t launch, wt_time queue_empty, wt_t
     recorder->timeline->launches[launch].queue_empty = queue_empty;
 }
 
-/* Lets the question, where there is one, see what the simulation does. */
-static void watch_for(struct wt_why *why, struct wt_watch *watch, struct wt_simulation *simulation)
+/* Who sees what the simulation does. */
+struct watchers {
+    struct wt_why *why;        /* NULL: nothing is asked */
+    struct standing *standing; /* NULL: nothing can come to a standstill */
+    struct wt_watch list[2];
+};
+
+static void watch(struct watchers *watchers, struct wt_simulation *simulation)
 {
-    if (!why)
-        return;
-    *watch = wt_why_watch(why);
-    simulation->watches = watch;
-    simulation->watch_count = 1;
+    simulation->watches = watchers->list;
+    if (watchers->why)
+        watchers->list[simulation->watch_count++] = wt_why_watch(watchers->why);
+    if (watchers->standing)
+        watchers->list[simulation->watch_count++] = standing_watch(watchers->standing);
 }
 
 static enum wt_code simulate_on(const struct scenario *scenario, const struct prepared *prepared, const struct wt_gpu *gpu,
-                                struct wt_why *why, struct wt_timeline *timeline, struct wt_error *err)
+                                struct watchers *watchers, struct wt_timeline *timeline, struct wt_error *err)
 {
     const struct wt_policy *policy = NULL;
     if (scenario->placement)
@@ -300,8 +315,7 @@ static enum wt_code simulate_on(const struct scenario *scenario, const struct pr
     struct wt_simulation simulation = {.gpu = gpu, .policy = policy, .kernels = kernels, .kernel_count = scenario->count,
                                        .seed = scenario->seed, .first_group = -1, .first_extra_sm = -1,
                                        .observers = &observer, .observer_count = 1};
-    struct wt_watch watch;
-    watch_for(why, &watch, &simulation);
+    watch(watchers, &simulation);
     if (code == WT_OK)
         code = wt_simulate(&simulation, err);
     free(kernels);
@@ -334,7 +348,7 @@ static void change_kernel(struct wt_workload_kernel *kernel, const struct change
 }
 
 static enum wt_code simulate_launches(const struct scenario *scenario, const struct wt_launches *launches, const struct wt_gpu *gpu,
-                                      struct wt_why *why, struct wt_timeline *timeline, struct wt_error *err)
+                                      struct watchers *watchers, struct wt_timeline *timeline, struct wt_error *err)
 {
     const struct wt_policy *policy = NULL;
     if (scenario->placement)
@@ -345,13 +359,44 @@ static enum wt_code simulate_launches(const struct scenario *scenario, const str
     struct wt_simulation simulation = {.gpu = gpu, .policy = policy, .kernels = launches->kernels, .kernel_count = launches->count,
                                        .seed = scenario->seed, .first_group = -1, .first_extra_sm = -1,
                                        .sharing = launches->sharing, .observers = observers, .observer_count = 2};
-    struct wt_watch watch;
-    watch_for(why, &watch, &simulation);
+    watch(watchers, &simulation);
     return wt_launches_simulate(launches, &simulation, timeline, err);
 }
 
+/* All are the caller's, also when it fails; NULL: it did not come to that. */
+struct outcome {
+    struct wt_gpu *gpu;
+    struct wt_timeline *timeline;
+    struct wt_why *why; /* NULL: nothing was asked */
+    char *deadlock;     /* who waits for whom; NULL: none */
+};
+
+/* A deadlock is worth seeing, too: its blocks stay on their SMs. */
+static enum wt_code note_deadlock(const struct standing *standing, struct outcome *out, const struct wt_error *stuck, struct wt_error *err)
+{
+    const char *text = strstr(stuck->text, "deadlock: ");
+    if (standing_add(standing, out->timeline) == 0)
+        return wt_fail(err, WT_DEADLOCK, "%s", stuck->text);
+    out->deadlock = wt_strdup(text ? text : stuck->text);
+    return WT_OK;
+}
+
+static enum wt_code simulate_watched(const struct scenario *scenario, const struct wt_launches *launches, const struct wt_gpu *gpu,
+                                     struct outcome *out, struct wt_error *err)
+{
+    struct watchers watchers = {.why = out->why, .standing = standing_new(gpu->topology.sm_count)};
+    struct wt_error inner = {0};
+    enum wt_code code = simulate_launches(scenario, launches, gpu, &watchers, out->timeline, &inner);
+    if (code == WT_DEADLOCK)
+        code = note_deadlock(watchers.standing, out, &inner, err);
+    else if (code != WT_OK)
+        wt_fail(err, code, "%s", inner.text);
+    standing_free(watchers.standing);
+    return code;
+}
+
 static enum wt_code simulate_workload(const struct scenario *scenario, const struct changes *changes, const struct wt_gpu *gpu,
-                                      struct wt_why *why, struct wt_timeline **out, struct wt_error *err)
+                                      struct outcome *out, struct wt_error *err)
 {
     struct wt_workload *workload;
     struct wt_launches *launches;
@@ -360,9 +405,9 @@ static enum wt_code simulate_workload(const struct scenario *scenario, const str
         change_kernel(&workload->kernels[i], changes);
     enum wt_code code = wt_launches_new(workload, gpu, scenario->seed, false, &launches, err);
     if (code == WT_OK) {
-        *out = launches->about;
+        out->timeline = launches->about;
         launches->about = NULL;
-        code = simulate_launches(scenario, launches, gpu, why, *out, err);
+        code = simulate_watched(scenario, launches, gpu, out, err);
     }
     wt_launches_free(launches);
     wt_workload_free(workload);
@@ -370,25 +415,19 @@ static enum wt_code simulate_workload(const struct scenario *scenario, const str
 }
 
 static enum wt_code simulate_kernels(const struct scenario *scenario, const struct changes *changes, const struct wt_gpu *gpu,
-                                     struct wt_why *why, struct wt_timeline **out, struct wt_error *err)
+                                     struct outcome *out, struct wt_error *err)
 {
     struct prepared *prepared = wt_alloc(scenario->count, sizeof *prepared);
     for (size_t i = 0; i < scenario->count; i++)
         prepared[i] = prepare(&scenario->kernels[i], changes, scenario->seed);
-    *out = describe(scenario, gpu);
-    enum wt_code code = simulate_on(scenario, prepared, gpu, why, *out, err);
+    struct watchers watchers = {.why = out->why};
+    out->timeline = describe(scenario, gpu);
+    enum wt_code code = simulate_on(scenario, prepared, gpu, &watchers, out->timeline, err);
     for (size_t i = 0; i < scenario->count; i++)
         free(prepared[i].order);
     free(prepared);
     return code;
 }
-
-/* Both results are the caller's, also when it fails; NULL: it did not come to that. */
-struct outcome {
-    struct wt_gpu *gpu;
-    struct wt_timeline *timeline;
-    struct wt_why *why; /* NULL: nothing was asked */
-};
 
 static enum wt_code simulate(const struct scenario *scenario, const struct changes *changes, const struct wt_why_question *question,
                              struct outcome *out, struct wt_error *err)
@@ -397,7 +436,7 @@ static enum wt_code simulate(const struct scenario *scenario, const struct chang
     WT_TRY(wt_gpu_load(changes->gpu ? changes->gpu : scenario->gpu, &out->gpu, err));
     if (question)
         out->why = wt_why_new(question, out->gpu->topology.sm_count);
-    return (scenario->workload ? simulate_workload : simulate_kernels)(scenario, changes, out->gpu, out->why, &out->timeline, err);
+    return (scenario->workload ? simulate_workload : simulate_kernels)(scenario, changes, out->gpu, out, err);
 }
 
 enum wt_code scenario_simulate(const struct scenario *scenario, const struct changes *changes, const char *label,
@@ -409,6 +448,7 @@ enum wt_code scenario_simulate(const struct scenario *scenario, const struct cha
     if (code == WT_OK) {
         *out = run_new(label, outcome.timeline, outcome.gpu);
         (*out)->origin = origin_scenario(scenario, changes);
+        (*out)->deadlock = outcome.deadlock;
         return WT_OK;
     }
     wt_timeline_free(outcome.timeline);
@@ -423,6 +463,7 @@ enum wt_code scenario_ask(const struct scenario *scenario, const struct changes 
     enum wt_code code = simulate(scenario, changes, question, &outcome, err);
     wt_timeline_free(outcome.timeline);
     wt_gpu_free(outcome.gpu);
+    free(outcome.deadlock);
     *out = NULL;
     if (code == WT_OK) {
         wt_why_finish(outcome.why);

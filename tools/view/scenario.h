@@ -26,8 +26,8 @@ struct scenario {
     uint64_t seed;
     struct scenario_kernel *kernels; /* owned */
     size_t count;
-    char *workload; /* file of a workload whose kernels overlap, take tasks or wait for each other, which is simulated from
-                       there each time, and whose kernels here have no durations; NULL: the kernels run one after another */
+    char *workload; /* file of a workload whose kernels overlap, take tasks, wait for each other or have clusters, which is simulated
+                       from there each time, and whose kernels here have no durations; NULL: the kernels run one after another */
 };
 
 /* Changes to the scenario's kernels; negative numbers and NULL leave things as they are. */

@@ -19,6 +19,10 @@ static void heading(const struct opened *o, struct rect *rect, const char *text,
 {
     struct rect line = ui_cut_top(&o->view->ui, rect, 17);
     ui_text(&o->view->ui, line, ALIGN_LEFT, FONT_BOLD, TEXT_SMALL, o->view->ui.theme->ink, text);
+    int used = ui_text_width(&o->view->ui, FONT_BOLD, TEXT_SMALL, text) + ui_px(&o->view->ui, 10);
+    used = used < line.w ? used : line.w;
+    line.x += used;
+    line.w -= used;
     ui_text(&o->view->ui, line, ALIGN_RIGHT, FONT_PLAIN, TEXT_SMALL, o->view->ui.theme->soft, figure);
 }
 

@@ -288,11 +288,18 @@ static void draw_corner(struct view *view, struct rect rect, int run)
 static int counters_within(struct view *view, struct rect rect, const int *runs, int run_count)
 {
     int wanted = counters_height(view, runs, run_count), room = (int)(rect.h / view->ui.scale) - RULER - YARDSTICK;
-    room -= host_height(view->runs[runs[0]]);
+    room -= hosts_height(view, rect, runs, run_count);
     double rows = timeline_least_height(view, runs, run_count) / view->ui.scale;
     while (wanted > 0 && (wanted > room / 2 || (wanted > 2 * COUNTER && room - wanted < rows)))
         wanted -= COUNTER;
     return wanted;
+}
+
+static void hide_future(struct view *view, struct rect rect)
+{
+    double x = fmax(axis_x(view, rect, view->playback.now), rect.x);
+    if (lesson_hides_future(view) && x < rect.x + rect.w)
+        canvas_fill(&view->canvas, (struct rect){(int)x, rect.y, rect.x + rect.w - (int)x, rect.h}, view->ui.theme->well);
 }
 
 void timeline_draw(struct view *view, struct rect rect, const int *runs, int run_count)
@@ -307,9 +314,9 @@ void timeline_draw(struct view *view, struct rect rect, const int *runs, int run
     struct rect all = rect;
     draw_ruler(view, ui_cut_top(ui, &rect, RULER));
     draw_yardstick(view, ui_cut_top(ui, &rect, YARDSTICK), runs[0]);
-    int host = host_height(view->runs[runs[0]]);
-    struct rect host_names = ui_cut_top(ui, &gutter, host);
-    host_draw(view, host_names, ui_cut_top(ui, &rect, host), runs[0]);
+    int hosts = hosts_height(view, all, runs, run_count);
+    struct rect host_names = ui_cut_top(ui, &gutter, hosts);
+    hosts_draw(view, host_names, ui_cut_top(ui, &rect, hosts), runs, run_count);
     struct rect plots = ui_cut_bottom(ui, &rect, counters), names = ui_cut_bottom(ui, &gutter, counters);
     ui_cut_bottom(ui, &rect, 4);
     ui_cut_bottom(ui, &gutter, 4);
@@ -324,8 +331,9 @@ void timeline_draw(struct view *view, struct rect rect, const int *runs, int run
     struct rect clip = canvas_clip_to(&view->canvas, rect);
     draw_pinned(view, rect, &rows);
     canvas_set_clip(&view->canvas, clip);
-    all.y += ui_px(ui, RULER + YARDSTICK);
-    all.h -= ui_px(ui, RULER + YARDSTICK);
+    ui_cut_top(ui, &all, RULER);
+    hide_future(view, all);
+    ui_cut_top(ui, &all, YARDSTICK);
     draw_lines(view, all);
     canvas_set_clip(&view->canvas, old);
 }

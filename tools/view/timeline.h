@@ -35,9 +35,11 @@ struct pick timeline_pick(const struct view *view, struct rect rect, const struc
 int counters_height(const struct view *view, const int *runs, int run_count);
 void counters_draw(struct view *view, struct rect gutter, struct rect rect, const int *runs, int run_count);
 
-/* timeline_host.c: the host's threads, streams and copy engines, a row each; height in points, 0 when nothing is known. */
-int host_height(const struct run *run);
-void host_draw(struct view *view, struct rect gutter, struct rect rect, int run);
+/* timeline_host.c: the host's threads, streams and copy engines, a row each, of one run under the other; height in points, 0 when
+ * nothing is known of any. `room`: the whole timeline, of which they take less than half. */
+int hosts_height(const struct view *view, struct rect room, const int *runs, int run_count);
+/* `gutter` and `rect` are side by side, and as high as that. */
+void hosts_draw(struct view *view, struct rect gutter, struct rect rect, const int *runs, int run_count);
 
 /* The background of nothing waiting: the tails of the run's launches, over the rectangle's time axis. */
 void timeline_draw_tails(struct view *view, struct rect rect, const struct run *run);

@@ -182,8 +182,10 @@ static void draw_reading(struct view *view, const struct counter *counter, int r
     name.w -= ui_px(&view->ui, 8);
     name.h = gutter.h / 2;
     ui_text(&view->ui, name, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, view->ui.theme->soft, counter->name);
-    double x = ui_over(&view->ui, plot) ? view->ui.in.x : axis_x(view, plot, view->playback.now);
-    double value = value_at(view, counter, run, plot, (int)x);
+    wt_time now = view_now(view);
+    double value = ui_over(&view->ui, plot)      ? value_at(view, counter, run, plot, view->ui.in.x)
+                   : now < view->runs[run]->end ? counter->value(view, run, now, now + 1)
+                                                 : 0;
     snprintf(text, sizeof text, "%s%s%s", value <= -0.005 ? "−" : counter->is_difference && value >= 0.005 ? "+" : "",
              wt_words_number(number, fabs(value)), counter->unit);
     name.y += name.h;

@@ -13,12 +13,33 @@ static bool has_spans(const struct run *run, size_t track)
     return run->track_first[track + 1] > run->track_first[track];
 }
 
-int host_height(const struct run *run)
+static int tracks_of(const struct run *run)
 {
     int rows = 0;
     for (size_t i = 0; run->track_first && i < run->timeline->host->track_count && rows < MOST_TRACKS; i++)
         rows += has_spans(run, i);
-    return rows ? rows * TRACK + 4 : 0;
+    return rows;
+}
+
+/* Points; with a line for its name where there are two. */
+static int own_height(const struct run *run, int run_count)
+{
+    int rows = tracks_of(run);
+    return rows ? (rows + (run_count > 1)) * TRACK + 4 : 0;
+}
+
+static int all_heights(const struct view *view, const int *runs, int run_count)
+{
+    int height = 0;
+    for (int i = 0; i < run_count; i++)
+        height += own_height(view->runs[runs[i]], run_count);
+    return height;
+}
+
+int hosts_height(const struct view *view, struct rect room, const int *runs, int run_count)
+{
+    int wanted = all_heights(view, runs, run_count), most = (int)(0.45 * room.h / view->ui.scale) / TRACK * TRACK + 4;
+    return wanted < most ? wanted : most;
 }
 
 static colour span_colour(const struct view *view, const struct wt_host_span *span)
@@ -91,12 +112,9 @@ static void draw_track(struct view *view, struct rect gutter, struct rect rect, 
         draw_span(view, rect, run, &host->spans[run->track_spans[i]]);
 }
 
-void host_draw(struct view *view, struct rect gutter, struct rect rect, int index)
+static void draw_tracks(struct view *view, struct rect gutter, struct rect rect, const struct run *run)
 {
-    const struct run *run = view->runs[index];
-    struct rect old = canvas_clip_to(&view->canvas, (struct rect){gutter.x, rect.y, gutter.w + rect.w, rect.h});
-    canvas_fill(&view->canvas, (struct rect){gutter.x, rect.y, gutter.w + rect.w, rect.h}, view->ui.theme->page);
-    for (size_t i = 0; run->track_first && i < run->timeline->host->track_count && rect.h >= ui_px(&view->ui, TRACK); i++) {
+    for (size_t i = 0; i < run->timeline->host->track_count && rect.h >= ui_px(&view->ui, TRACK); i++) {
         if (!has_spans(run, i))
             continue;
         struct rect name = ui_cut_top(&view->ui, &gutter, TRACK), plot = ui_cut_top(&view->ui, &rect, TRACK);
@@ -104,6 +122,33 @@ void host_draw(struct view *view, struct rect gutter, struct rect rect, int inde
         struct rect clip = canvas_clip_to(&view->canvas, (struct rect){gutter.x, plot.y, gutter.w + plot.w, plot.h});
         draw_track(view, name, plot, run, i);
         canvas_set_clip(&view->canvas, clip);
+    }
+}
+
+static void draw_label(struct view *view, struct rect line, const struct run *run)
+{
+    line.x += ui_px(&view->ui, 3);
+    ui_text(&view->ui, line, ALIGN_LEFT, FONT_BOLD, TEXT_SMALL, view->ui.theme->ink, run->label);
+}
+
+void hosts_draw(struct view *view, struct rect gutter, struct rect rect, const int *runs, int run_count)
+{
+    struct ui *ui = &view->ui;
+    struct rect both = {gutter.x, rect.y, gutter.w + rect.w, rect.h}, old = canvas_clip_to(&view->canvas, both);
+    canvas_fill(&view->canvas, both, ui->theme->page);
+    double room = both.h / ui->scale, share = room < all_heights(view, runs, run_count) ? room / run_count : room;
+    for (int i = 0; i < run_count; i++) {
+        const struct run *run = view->runs[runs[i]];
+        double height = fmin(share, own_height(run, run_count));
+        if (height == 0)
+            continue;
+        struct rect names = ui_cut_top(ui, &gutter, height), plots = ui_cut_top(ui, &rect, height);
+        if (run_count > 1) {
+            struct rect label = ui_cut_top(ui, &names, TRACK), beside = ui_cut_top(ui, &plots, TRACK);
+            label.w += beside.w;
+            draw_label(view, label, run);
+        }
+        draw_tracks(view, names, plots, run);
     }
     canvas_set_clip(&view->canvas, old);
 }

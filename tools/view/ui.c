@@ -82,6 +82,17 @@ static size_t line_length(const struct ui *ui, const struct text_style *style, i
     return best ? best : strlen(text);
 }
 
+int ui_paragraph_height(const struct ui *ui, int width, enum font_face face, enum text_size size, const char *text)
+{
+    struct text_style style = ui_style(ui, face, size, 0);
+    int lines = 0;
+    for (; *text; lines++) {
+        text += *text == '\n' ? 0 : line_length(ui, &style, width, text);
+        text += *text == ' ' || *text == '\n';
+    }
+    return lines * font_height(ui->fonts, &style);
+}
+
 int ui_paragraph(const struct ui *ui, struct rect rect, enum font_face face, enum text_size size, colour ink,
                  const char *text)
 {

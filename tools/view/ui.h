@@ -51,6 +51,9 @@ void ui_text(const struct ui *ui, struct rect rect, enum align align, enum font_
 int ui_paragraph(const struct ui *ui, struct rect rect, enum font_face face, enum text_size size, colour ink,
                  const char *text);
 
+/* Height that ui_paragraph needs for all of the text. */
+int ui_paragraph_height(const struct ui *ui, int width, enum font_face face, enum text_size size, const char *text);
+
 /* Is the mouse over it, with nothing on top? */
 bool ui_over(const struct ui *ui, struct rect rect);
 bool ui_clicked(const struct ui *ui, struct rect rect);

@@ -44,6 +44,10 @@ void view_open(struct view *view, struct fonts *fonts, struct loaded *loaded)
     compare_runs(view);
     if (loaded->note[0])
         view_say(view, "%s", loaded->note);
+    view->captions = loaded->captions;
+    view->lesson = loaded->lesson;
+    if (view->lesson.title)
+        snprintf(view->title, sizeof view->title, "%s", view->lesson.title);
     *loaded = (struct loaded){0};
 }
 
@@ -71,6 +75,7 @@ void view_close(struct view *view)
     scenario_free(view->scenario);
     scenario_free(view->second);
     captions_clear(&view->captions);
+    lesson_clear(&view->lesson);
     canvas_free(&view->canvas);
     *view = (struct view){0};
 }
@@ -168,21 +173,11 @@ void view_set_panel(struct view *view, enum panel panel)
 
 /* ---- A frame ---- */
 
-/* Captions and the question; playing stops at the question until it is answered. */
-static bool has_caption(const struct view *view)
-{
-    return view->captions.count > 0 || view->captions.question.text;
-}
-
 static void advance(struct view *view, double seconds)
 {
-    const struct question *question = &view->captions.question;
     double before = view->playback.now;
     playback_advance(&view->playback, seconds);
-    if (question->text && !view->answered && before < question->at && view->playback.now >= question->at) {
-        view->playback.now = question->at;
-        view->playback.playing = false;
-    }
+    lesson_stop(view, before);
     if (view->playback.playing)
         axis_follow(view);
     view->message_left -= seconds;
@@ -253,13 +248,14 @@ static void draw_all(struct view *view)
     struct rect panel = {0}, caption = {0};
     if (view->panel_open && view->canvas.width > ui_px(ui, 560))
         panel = ui_cut_right(ui, &rect, 300);
-    if (has_caption(view))
-        caption = ui_cut_bottom(ui, &rect, view->captions.question.text && view->playback.now >= view->captions.question.at ? 132 : 60);
+    double words = lesson_height(view, rect.w);
+    if (words > 0)
+        caption = ui_cut_bottom(ui, &rect, fmin(words, 0.66 * rect.h / ui->scale));
     draw_page(view, rect);
     if (panel.w)
         panels_draw(view, panel);
-    if (has_caption(view))
-        bars_draw_caption(view, caption);
+    if (words > 0)
+        lesson_draw(view, caption);
     bars_draw_bottom(view, bottom);
     bars_draw_top(view, top);
     ui->covered = false;

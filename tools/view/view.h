@@ -7,6 +7,7 @@
 #include "captions.h"
 #include "colouring.h"
 #include "keys.h"
+#include "lesson.h"
 #include "load.h"
 #include "observe/why.h"
 #include "playback.h"
@@ -118,6 +119,7 @@ struct view {
     bool go_open;
     struct captions captions;
     int answered;       /* the choice taken, from 1; 0 = none yet */
+    struct lesson lesson;
 
     char message[256];  /* shown for a while */
     double message_left; /* seconds */
@@ -184,7 +186,18 @@ void minimap_draw(struct view *view, struct rect rect);
 /* bars.c: above and below. */
 void bars_draw_top(struct view *view, struct rect rect);
 void bars_draw_bottom(struct view *view, struct rect rect);
-void bars_draw_caption(struct view *view, struct rect rect);
+/* lesson.c: the words below the views; height in points, 0: there are none. */
+double lesson_height(const struct view *view, int width);
+void lesson_draw(struct view *view, struct rect rect);
+/* Playing stops where the question is put, and where a lesson's case ends. `before`: where the head was. */
+void lesson_stop(struct view *view, double before);
+/* Steps of a lesson: the question, each case, the answer. */
+void lesson_go(struct view *view, int step);
+void lesson_step(struct view *view, int by);
+/* What has not happened yet is hidden, since it would answer the question. */
+bool lesson_hides_future(const struct view *view);
+/* From the question to the first case; false: it is not there. */
+bool lesson_begin(struct view *view);
 /* panels.c and the files of single panels. */
 void panels_draw(struct view *view, struct rect rect);
 void panel_facts(struct view *view, struct rect rect);

@@ -25,12 +25,19 @@ static const struct {
 
 /* ---- Opening ---- */
 
-static enum wt_code open_window(struct window *window, const char *title, const struct window_setup *setup, struct wt_error *err)
+static enum wt_code no_display(const struct view *view, struct wt_error *err)
+{
+    return wt_fail(err, WT_BAD_INPUT, "there is no display (%s); without one, %s--render FILE.png makes a picture, --record FILE.mp4 "
+                   "a video, and --script FILE plays a script", SDL_GetError(), view->lesson.title ?
+                   "`wavetail lesson NAME --text` prints the lesson and --svg FILE draws it; of wavetail-view --lesson NAME, " : "");
+}
+
+static enum wt_code open_window(struct window *window, const struct view *view, const struct window_setup *setup,
+                                struct wt_error *err)
 {
     if (SDL_InitSubSystem(SDL_INIT_VIDEO) != 0)
-        return wt_fail(err, WT_BAD_INPUT, "there is no display (%s); without one, --render FILE.png makes a picture, --record "
-                       "FILE.mp4 a video, and --script FILE plays a script", SDL_GetError());
-    window->window = SDL_CreateWindow(title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, setup->width, setup->height,
+        return no_display(view, err);
+    window->window = SDL_CreateWindow(view->title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, setup->width, setup->height,
                                       SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
     if (window->window)
         window->renderer = SDL_CreateRenderer(window->window, -1, SDL_RENDERER_PRESENTVSYNC);
@@ -196,7 +203,7 @@ static void serve_user(struct window *window, struct view *view)
 enum wt_code window_run(struct view *view, const struct window_setup *setup, struct wt_error *err)
 {
     struct window window = {0};
-    enum wt_code code = open_window(&window, view->title, setup, err);
+    enum wt_code code = open_window(&window, view, setup, err);
     if (code == WT_OK) {
         follow_size(&window, view);
         view->ui.in.x = view->ui.in.y = -1000;

@@ -34,4 +34,7 @@ enum wt_code parse_arguments(const struct argp *argp, int argc, char **argv, voi
 long long parse_integer(struct argp_state *state, const char *option, const char *text, long long low,
                         long long high);
 
+/* view.c: becomes wavetail-view; returns only where that cannot be started. `instead` ends the message; "" for nothing. */
+enum wt_code start_view(char **argv, const char *instead, struct wt_error *err);
+
 #endif

@@ -35,10 +35,6 @@ static error_t parse(int key, char *text, struct argp_state *state)
             argp_error(state, "one lesson at a time, not also '%s'", text);
         arguments->name = text;
         return 0;
-    case ARGP_KEY_END:
-        if (arguments->name && !arguments->text && !outputs_any(&arguments->outputs))
-            argp_error(state, "add --text to read the lesson here, --svg FILE or --png FILE for its picture, --html FILE for a page");
-        return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &arguments->outputs;
         state->child_inputs[1] = &arguments->common;
@@ -56,7 +52,7 @@ static const struct argp_option options[] = {
 static const struct argp_child children[] = {{&outputs_argp, 0, 0, 2}, {&common_argp, 0, "Common options:", 3}, {0}};
 
 static const struct argp argp = {.options = options, .parser = parse, .args_doc = "[NAME|FILE.cfg]",
-                                 .doc = "Shows a classroom scenario, simulated; without a name lists them.\v"
+                                 .doc = "Shows a classroom scenario, simulated: in a window, or as text or picture; without a name lists them.\v"
                                         "Pictures show all that is compared, with the texts; tables and results hold the timelines alone. "
                                         "Lessons are in configs/lessons.",
                                  .children = children};
@@ -193,6 +189,10 @@ static enum wt_code run(int argc, char **argv, struct wt_error *err)
     WT_TRY(parse_arguments(&argp, argc, argv, &arguments));
     if (!arguments.name)
         return print_list(err);
+    if (!arguments.text && !outputs_any(&arguments.outputs)) {
+        char *view[] = {"wavetail lesson", "--lesson", (char *)(uintptr_t)arguments.name, NULL};
+        return start_view(view, "; --text prints the lesson, --svg FILE draws it", err);
+    }
     WT_TRY(wt_lesson_read(arguments.name, &lesson, err));
     enum wt_code code = show(&arguments, lesson, err);
     wt_lesson_free(lesson);

@@ -27,17 +27,22 @@ static char *beside(void)
     return NULL;
 }
 
-static enum wt_code run(int argc, char **argv, struct wt_error *err)
+enum wt_code start_view(char **argv, const char *instead, struct wt_error *err)
 {
     char *path = beside();
-    (void)argc;
     if (path)
         execv(path, argv);
     else
         execvp(program, argv);
     free(path);
     return wt_fail(err, WT_BAD_INPUT, "%s cannot be started (%s); it is built where SDL2 and SDL2_ttf are: run tools/setup.sh, "
-                   "then make", program, strerror(errno));
+                   "then make%s", program, strerror(errno), instead);
+}
+
+static enum wt_code run(int argc, char **argv, struct wt_error *err)
+{
+    (void)argc;
+    return start_view(argv, "", err);
 }
 
 const struct command view_command = {
