@@ -233,75 +233,97 @@ static cairo_surface_t *shrunk(cairo_surface_t *from, int by)
     return to;
 }
 
-/* Compares what the arguments draw now, shrunk, with tests/golden/NAME.png, or makes that anew. */
-static void check_picture(const char *name, const char *arguments, int by)
+/* Compares the picture `made` in the folder, shrunk, with tests/golden/NAME.png, or makes that anew. `tolerance`: share of pixels. */
+static void check_picture(const char *name, const char *made, int by, double tolerance)
 {
-    char *golden = wt_format("%s/tests/golden/%s.png", WT_SOURCE_ROOT, name);
-    char *made = wt_format("%s/made.png", folder);
-    char *all = wt_format("%s --render %s", arguments, made);
-    succeeds("", all);
-    cairo_surface_t *actual = shrunk(load(made), by);
+    char *golden = wt_format("%s/tests/golden/%s.png", WT_SOURCE_ROOT, name), *path = wt_format("%s/%s", folder, made);
+    cairo_surface_t *actual = shrunk(load(path), by);
     if (getenv("WT_REFRESH")) {
         ck_assert_int_eq(cairo_surface_write_to_png(actual, golden), CAIRO_STATUS_SUCCESS);
     } else {
         cairo_surface_t *expected = load(golden);
         double share = difference(expected, actual, by > 1 ? 16 : 32);
-        ck_assert_msg(share < 0.004, "%s: %.2f %% of the pixels differ; look at the picture (wavetail-view %s), and if it is right run "
-                      "WT_REFRESH=1 make check SUITE=view", golden, 100 * share, arguments);
+        ck_assert_msg(share < tolerance, "%s: %.2f %% of the pixels differ; look at it, and if it is right run WT_REFRESH=1 make check "
+                      "SUITE=view", golden, 100 * share);
         cairo_surface_destroy(expected);
     }
     cairo_surface_destroy(actual);
     free(golden);
-    free(made);
-    free(all);
+    free(path);
 }
 
 START_TEST(pictures_look_as_they_should)
 {
-    char *name = wt_format("view-%s", pictures[_i].name), *arguments = wt_format("%s --size 960x600", pictures[_i].arguments);
-    check_picture(name, arguments, 1);
+    char *name = wt_format("view-%s", pictures[_i].name);
+    char *arguments = wt_format("%s --size 960x600 --render made.png", pictures[_i].arguments);
+    succeeds("", arguments);
+    check_picture(name, "made.png", 1, 0.004);
     free(name);
     free(arguments);
 }
 END_TEST
 
-/* Each lesson's first and last frame: the question, and the answer. */
+static const double a_few_words = 0.012;
+
+/* The question, and the answer; in colours that are told apart, and at the right moment. */
+static void check_lesson(const char *name)
+{
+    struct wt_lesson *lesson;
+    struct wt_error err = {0};
+    ck_assert_msg(wt_lesson_read(name, &lesson, &err) == WT_OK, "%s", err.text);
+    char *command = wt_format("cd '%s' && printf 'size 1200x720\\nscreenshot first.png\\n%saction lesson_next\\naction lesson_next\\n"
+                              "screenshot last.png\\n' > s.script", folder, lesson->second ? "action lesson_next\\n" : "");
+    ck_assert_int_eq(system(command), 0);
+    free(command);
+    char *arguments = wt_format("--lesson %s --script s.script", name);
+    succeeds("", arguments);
+    static const char *const moments[] = {"first", "last"};
+    for (int m = 0; m < 2; m++) {
+        char *golden = wt_format("lesson-%s-%s", name, moments[m]), *made = wt_format("%s.png", moments[m]);
+        check_picture(golden, made, 3, a_few_words);
+        free(golden);
+        free(made);
+    }
+    free(arguments);
+    wt_lesson_free(lesson);
+}
+
+/* Each lesson's first and last frame. */
 START_TEST(lessons_look_as_they_should)
 {
-    static const char *const moments[] = {"first", "last"};
     char **names;
     size_t count;
     struct wt_error err = {0};
     ck_assert_msg(wt_lesson_list(&names, &count, &err) == WT_OK, "%s", err.text);
     for (size_t i = 0; i < count; i++) {
-        for (int m = 0; m < 2; m++) {
-            char *name = wt_format("lesson-%s-%s", names[i], moments[m]);
-            char *arguments = wt_format("--lesson %s --at %s --size 1200x720", names[i], moments[m]);
-            check_picture(name, arguments, 3);
-            free(name);
-            free(arguments);
-        }
+        check_lesson(names[i]);
         free(names[i]);
     }
     free(names);
 }
 END_TEST
 
+static TCase *add_case(Suite *suite, const char *name)
+{
+    TCase *tcase = tcase_create(name);
+    tcase_set_timeout(tcase, 120);
+    tcase_add_checked_fixture(tcase, enter, leave);
+    suite_add_tcase(suite, tcase);
+    return tcase;
+}
+
 Suite *view_suite(void)
 {
     Suite *suite = suite_create("view");
-    TCase *tcase = tcase_create("view");
-    suite_add_tcase(suite, tcase);
+    TCase *scripts = add_case(suite, "view"), *pictures_case = add_case(suite, "view pictures"), *lessons = add_case(suite, "view lessons");
     if (!getenv("WAVETAIL_VIEW"))
         return suite; /* not built: no SDL */
-    tcase_set_timeout(tcase, 120);
-    tcase_add_checked_fixture(tcase, enter, leave);
-    tcase_add_loop_test(tcase, scripts_do_what_they_say, 0, SCRIPTS);
-    tcase_add_test(tcase, scripts_play_in_a_window);
-    tcase_add_test(tcase, videos_and_pictures_are_left);
-    tcase_add_test(tcase, results_tell_what_traces_tell);
-    tcase_add_test(tcase, problems_are_said);
-    tcase_add_loop_test(tcase, pictures_look_as_they_should, 0, PICTURES);
-    tcase_add_test(tcase, lessons_look_as_they_should);
+    tcase_add_loop_test(scripts, scripts_do_what_they_say, 0, SCRIPTS);
+    tcase_add_test(scripts, scripts_play_in_a_window);
+    tcase_add_test(scripts, videos_and_pictures_are_left);
+    tcase_add_test(scripts, results_tell_what_traces_tell);
+    tcase_add_test(scripts, problems_are_said);
+    tcase_add_loop_test(pictures_case, pictures_look_as_they_should, 0, PICTURES);
+    tcase_add_test(lessons, lessons_look_as_they_should);
     return suite;
 }
