@@ -8,6 +8,7 @@ static Suite *(*const suites[])(void) = {
     fluid_suite,
     sharing_suite,
     plot_suite,
+    studies_suite,
     whatif_suite,
     workload_suite,
     host_suite,

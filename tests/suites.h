@@ -12,6 +12,7 @@ Suite *cost_suite(void);
 Suite *fluid_suite(void);
 Suite *sharing_suite(void);
 Suite *plot_suite(void);
+Suite *studies_suite(void);
 Suite *whatif_suite(void);
 Suite *workload_suite(void);
 Suite *host_suite(void);

@@ -136,6 +136,26 @@ START_TEST(values_are_as_written)
 }
 END_TEST
 
+/* Two keys that go together are one axis: 2 x 2 points, not 2 x 2 x 2. */
+START_TEST(a_key_goes_with_another)
+{
+    write_file("s.cfg", "study = { axes = ( { key = \"registers\"; values = [32, 64]; }, { key = \"block\"; values = [96, 128]; },\n"
+                        "{ key = \"duration.cycles\"; values = [500, 400]; with = \"registers\"; } ); };\n"
+                        "kernels = ( { grid = 1; block = 32; duration = { distribution = \"constant\"; cycles = 1; }; } );");
+    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --out t.csv && test $(wc -l <t.csv) = 5"), 0);
+    char *table = read_file("t.csv");
+    assert_column(table, "registers", 4, (const double[]){32, 32, 64, 64});
+    assert_column(table, "block", 4, (const double[]){96, 128, 96, 128});
+    assert_column(table, "duration.cycles", 4, (const double[]){500, 500, 400, 400});
+    assert_column(table, "makespan", 4, (const double[]){500, 500, 400, 400});
+    free(table);
+    ck_assert_int_eq(shell("sed -i 's/500, 400/500/' s.cfg && ! $WAVETAIL sweep s.cfg 2>log && grep -qx \"s.cfg:2: axis "
+                           "'duration.cycles' has 1 values and 'registers', with which it goes, 2; give as many\" log"), 0);
+    ck_assert_int_eq(shell("sed -i 's/with = .registers/with = \\\"regs/' s.cfg && ! $WAVETAIL sweep s.cfg 2>log && grep -q 'no axis of its "
+                           "own' log"), 0);
+}
+END_TEST
+
 static int ascending(const void *left, const void *right)
 {
     double a = *(const double *)left, b = *(const double *)right;
@@ -340,97 +360,6 @@ START_TEST(others_do_a_killed_ranks_points)
 }
 END_TEST
 
-/* ---- The course's studies ---- */
-
-/* The table of configs/studies/NAME.cfg; owned by the caller. */
-static char *table_of(const char *name)
-{
-    char *command = wt_format("$WAVETAIL sweep %s/configs/studies/%s.cfg --quiet --out t.csv", WT_SOURCE_ROOT, name);
-    ck_assert_int_eq(shell(command), 0);
-    free(command);
-    char *table = read_file("t.csv");
-    ck_assert_ptr_nonnull(table);
-    return table;
-}
-
-/* L1h, worked out in tests/remedies.c; longest first and in tenths, the 490 hundreds of cycles spread to 123 at most. */
-START_TEST(order_and_finer_blocks_shorten_a_tail)
-{
-    char *table = table_of("remedies");
-    ck_assert_double_eq(cell(table, 0, "makespan"), 19000);
-    ck_assert_double_eq(cell(table, 3, "makespan"), 12700);
-    ck_assert_double_eq(cell(table, 4, "makespan"), 13000);
-    ck_assert_double_eq(cell(table, 7, "makespan"), 12300);
-    free(table);
-}
-END_TEST
-
-/* L2c: 80 blocks leave more than half of the SMs' time idle; 640 with the same work are done at least 30 % sooner, whatever the draw. */
-START_TEST(small_blocks_balance)
-{
-    char *table = table_of("small-blocks");
-    for (size_t seed = 0; seed < 10; seed++) {
-        ck_assert_double_lt(cell(table, 5 * seed, "busy"), 0.5);
-        ck_assert_double_lt(cell(table, 5 * seed + 3, "makespan"), 0.7 * cell(table, 5 * seed, "makespan"));
-    }
-    free(table);
-}
-END_TEST
-
-/* L2f: the finest tasks take as long as the counter serves their requests, 1.446 cycles each; the best size is neither end. */
-START_TEST(tasks_can_be_too_coarse_and_too_fine)
-{
-    char *table = table_of("task-size");
-    double coarsest = cell(table, 0, "makespan"), middle = cell(table, 3, "makespan"), finest = cell(table, 6, "makespan");
-    ck_assert_double_gt(coarsest, 2 * middle);
-    ck_assert_double_gt(finest, 2 * middle);
-    ck_assert_double_ge(finest, 1056000 * 1.446);
-    ck_assert_double_lt(finest, 1056000 * 1.446 * 1.05);
-    free(table);
-}
-END_TEST
-
-/* L5a and L5b: 32, 48, 64, 80 registers with 16, 24, 40 KB. Quotients: registers 8, 5, 4, 3; shared memory 6, 4, 2. */
-START_TEST(the_scarcest_resource_decides)
-{
-    static const int registers[] = {8, 5, 4, 3}, shared[] = {6, 4, 2};
-    char *table = table_of("registers-and-shared");
-    for (size_t i = 0; i < 12; i++) {
-        int least = registers[i / 3] < shared[i % 3] ? registers[i / 3] : shared[i % 3];
-        ck_assert_double_eq(cell(table, i, "idealised_blocks_per_sm"), least);
-        ck_assert_double_le(cell(table, i, "blocks_per_sm"), least);
-    }
-    free(table);
-}
-END_TEST
-
-/* L5d: up to a full GPU throughput comes for nothing, beyond it only latency grows. */
-START_TEST(batches_trade_throughput_against_latency)
-{
-    char *table = table_of("batch-size");
-    double least = cell(table, 0, "makespan"), most = cell(table, 9, "blocks_per_cycle");
-    ck_assert_double_lt(cell(table, 2, "blocks_per_cycle"), 0.15 * most);
-    ck_assert_double_lt(cell(table, 5, "makespan"), 1.1 * least);
-    ck_assert_double_gt(cell(table, 5, "blocks_per_cycle"), 0.9 * most);
-    ck_assert_double_gt(cell(table, 9, "makespan"), 39 * least);
-    free(table);
-}
-END_TEST
-
-/* L1q: sizes of equal, full occupancy differ in time; 768 threads, of which two blocks fit, take the longest. */
-START_TEST(block_sizes_have_to_be_tried)
-{
-    char *table = table_of("block-sizes");
-    double worst = cell(table, 7, "makespan");
-    for (size_t i = 0; i < 9; i++)
-        ck_assert(i == 7 || cell(table, i, "makespan") < worst);
-    ck_assert_double_eq(cell(table, 0, "occupancy"), 1);
-    ck_assert_double_eq(cell(table, 2, "occupancy"), 1);
-    ck_assert_double_ne(cell(table, 0, "makespan"), cell(table, 2, "makespan"));
-    free(table);
-}
-END_TEST
-
 Suite *sweep_suite(void)
 {
     Suite *suite = suite_create("sweep");
@@ -439,17 +368,12 @@ Suite *sweep_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, a_product_has_every_pair_in_order);
     tcase_add_test(tests, values_are_as_written);
+    tcase_add_test(tests, a_key_goes_with_another);
     tcase_add_test(tests, samples_are_spread_as_asked);
     tcase_add_test(tests, progress_is_shown_on_a_terminal);
     tcase_add_test(tests, a_stopped_run_is_taken_up);
     tcase_add_test(tests, threads_make_no_difference);
     tcase_add_test(tests, a_point_that_cannot_be_launched_says_why);
-    tcase_add_test(tests, order_and_finer_blocks_shorten_a_tail);
-    tcase_add_test(tests, small_blocks_balance);
-    tcase_add_test(tests, tasks_can_be_too_coarse_and_too_fine);
-    tcase_add_test(tests, the_scarcest_resource_decides);
-    tcase_add_test(tests, batches_trade_throughput_against_latency);
-    tcase_add_test(tests, block_sizes_have_to_be_tried);
     suite_add_tcase(suite, tests);
     TCase *processes = tcase_create("processes");
     tcase_add_unchecked_fixture(processes, make_one, remove_one);

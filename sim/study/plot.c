@@ -285,11 +285,19 @@ static size_t group_of(const struct making *m, size_t row)
     return m->by == NONE ? 0 : m->groups.of_row[row];
 }
 
+/* A file without folder and ending; anything else as it is. Owned by the caller. */
+static char *short_name(const char *text)
+{
+    const char *slash = strrchr(text, '/');
+    const char *dot = slash ? strrchr(slash, '.') : NULL;
+    return slash ? wt_format("%.*s", (int)(dot ? dot - slash - 1 : (ptrdiff_t)strlen(slash + 1)), slash + 1) : wt_strdup(text);
+}
+
 static const char *value_name(const struct making *m, const struct wt_distinct *d, size_t i)
 {
     char text[WT_CHART_TICK_TEXT];
     if (!d->numbers)
-        return keep_text(m->plot, wt_strdup(d->texts[i]));
+        return keep_text(m->plot, short_name(d->texts[i]));
     wt_chart_words(text, d->values[i]);
     return keep_text(m->plot, wt_strdup(text));
 }
@@ -510,7 +518,7 @@ static enum wt_code make_x_axis(struct making *m)
     extent(plot, true, &axis->low, &axis->high);
     bool suits = front ? axis->low > 0 && axis->high > 30 * axis->low : spread_by_ratios(m->keys.values, m->keys.count);
     axis->log = takes_log(m, m->setup->x_scale, suits, axis->low, name, &code);
-    if (!front && m->keys.count <= MOST_TICKS_GIVEN) {
+    if (!front && !wt_column_meaning(name).result && m->keys.count <= MOST_TICKS_GIVEN) {
         axis->ticks = plot->ticks = wt_alloc(m->keys.count, sizeof *plot->ticks);
         for (size_t i = 0; i < m->keys.count; i++)
             if (m->keys.values[i] >= axis->low && m->keys.values[i] <= axis->high)

@@ -67,8 +67,10 @@ static size_t choice_index(const struct wt_sweep *sweep, size_t point, size_t ax
 {
     if (sweep->zip)
         return point;
+    if (sweep->axes[axis].leader >= 0)
+        axis = (size_t)sweep->axes[axis].leader;
     for (size_t later = sweep->axis_count - 1; later > axis; later--)
-        point /= sweep->axes[later].count;
+        point /= sweep->axes[later].leader < 0 ? sweep->axes[later].count : 1;
     return point % sweep->axes[axis].count;
 }
 
@@ -207,6 +209,21 @@ static enum wt_code read_base(struct wt_sweep *sweep, const struct study_values 
     return WT_OK;
 }
 
+static enum wt_code find_leader(const struct wt_sweep *sweep, struct wt_sweep_axis *axis, struct wt_error *err)
+{
+    if (!axis->with)
+        return WT_OK;
+    size_t leader = find_axis(sweep, axis->with);
+    if (leader == sweep->axis_count || sweep->axes[leader].with)
+        return wt_fail_at(err, sweep->path, axis->line, "axis '%s' goes with '%s', which is no axis of its own; name one that is",
+                          axis->key, axis->with);
+    if (axis->count != sweep->axes[leader].count)
+        return wt_fail_at(err, sweep->path, axis->line, "axis '%s' has %zu values and '%s', with which it goes, %zu; give as many",
+                          axis->key, axis->count, axis->with, sweep->axes[leader].count);
+    axis->leader = (int)leader;
+    return WT_OK;
+}
+
 static enum wt_code read_axes(struct wt_sweep *sweep, const config_setting_t *study, uint64_t seed, struct wt_error *err)
 {
     size_t count = wt_config_count(study, "axes");
@@ -216,8 +233,11 @@ static enum wt_code read_axes(struct wt_sweep *sweep, const config_setting_t *st
     for (size_t i = 0; i < count; i++) {
         const config_setting_t *group = wt_config_element(study, "axes", i);
         sweep->axis_count++;
+        sweep->axes[i].leader = -1;
         WT_TRY(wt_sweep_values(sweep->own, group, seed, i, &sweep->axes[i], err));
     }
+    for (size_t i = 0; i < count; i++)
+        WT_TRY(find_leader(sweep, &sweep->axes[i], err));
     return WT_OK;
 }
 
@@ -229,7 +249,7 @@ static enum wt_code count_points(struct wt_sweep *sweep, const config_setting_t 
         if (sweep->zip && axis->count != sweep->axes[0].count)
             return wt_fail_at(err, sweep->path, axis->line, "axis '%s' has %zu values and '%s' %zu; zipped axes need as many",
                               axis->key, axis->count, sweep->axes[0].key, sweep->axes[0].count);
-        points = sweep->zip ? (double)axis->count : points * (double)axis->count;
+        points = sweep->zip ? (double)axis->count : points * (double)(axis->leader < 0 ? axis->count : 1);
     }
     if (points > WT_SWEEP_POINTS)
         return wt_config_fail(sweep->own, study, err, "%.0f points; give at most %d", points, WT_SWEEP_POINTS);
@@ -293,6 +313,10 @@ static enum wt_code check_keys(struct wt_sweep *sweep, struct wt_error *err)
         enum wt_code code = wt_sweep_tree(sweep, 0, &tree, &inner);
         if (code == WT_OK)
             code = wt_workload_from(tree, &workload, &inner);
+        if (code == WT_OK) {
+            sweep->has_warps = workload->kernels[0].model == WT_MODEL_WARP;
+            sweep->has_host = workload->host != NULL;
+        }
         wt_workload_free(workload);
         wt_config_free(tree);
         bool same = fewer == 0 || !strcmp(inner.text, first.text);
@@ -371,6 +395,7 @@ void wt_sweep_free(struct wt_sweep *sweep)
         return;
     for (size_t i = 0; i < sweep->axis_count; i++) {
         free(sweep->axes[i].key);
+        free(sweep->axes[i].with);
         free(sweep->axes[i].values);
     }
     for (size_t i = 0; i < sweep->derived_count; i++) {

@@ -255,6 +255,53 @@ static void put_results(const struct point *p, FILE *out)
     }
 }
 
+/* ---- Columns of some studies ---- */
+
+static const char warp_columns[] = ",warps_active,warps_eligible,issue_active,stall";
+
+static const char *worst_stall(const struct wt_warp_counters *counters)
+{
+    int worst = -1;
+    for (int reason = 0; reason < WT_STALL_COUNT; reason++)
+        if (reason != WT_STALL_SELECTED && reason != WT_STALL_NOT_SELECTED &&
+            (worst < 0 || counters->warp_cycles[reason] > counters->warp_cycles[worst]))
+            worst = reason;
+    return wt_stall_name((enum wt_stall_reason)worst);
+}
+
+/* Averages per scheduler, of all launches, and the reason for most of the waiting. */
+static void put_warps(const struct point *p, FILE *out)
+{
+    struct wt_warp_counters all = {0};
+    if (!p->metrics || !p->launches->warp) {
+        fputs(",,,,", out);
+        return;
+    }
+    for (size_t i = 0; i < p->launches->count; i++) {
+        struct wt_warp_result result = wt_warp_result(p->launches->warp, (uint32_t)i);
+        wt_warp_counters_add(&all, &result.total);
+    }
+    const double values[] = {wt_warps_active(&all), wt_warps_eligible(&all), wt_issue_active(&all)};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        fputc(',', out);
+        put_number(out, values[i]);
+    }
+    fprintf(out, ",%s", worst_stall(&all));
+}
+
+static const char host_columns[] = ",elapsed,elapsed_us";
+
+/* From the host's first call to the end of all. */
+static void put_host(const struct point *p, FILE *out)
+{
+    bool known = p->metrics && p->launches->about->host;
+    double cycles = known ? wt_to_cycles(p->launches->about->host->end) : NAN;
+    fputc(',', out);
+    put_number(out, cycles);
+    fputc(',', out);
+    put_number(out, known && p->gpu->clock_mhz > 0 ? cycles / p->gpu->clock_mhz : NAN);
+}
+
 static void put_axes(const struct point *p, FILE *out)
 {
     for (size_t a = 0; a < p->sweep->axis_count; a++) {
@@ -282,7 +329,8 @@ char *wt_sweep_header(const struct wt_sweep *sweep)
     for (int i = 0; i < SETTINGS; i++)
         if (!has_axis(sweep, settings[i].name))
             fprintf(out, "%s,", settings[i].name);
-    fprintf(out, "%s,%s,error", occupancy_columns, result_columns);
+    fprintf(out, "%s,%s%s%s,error", occupancy_columns, result_columns, sweep->has_warps ? warp_columns : "",
+            sweep->has_host ? host_columns : "");
     fclose(out);
     return text;
 }
@@ -306,6 +354,10 @@ char *wt_sweep_row(const struct wt_sweep *sweep, size_t number)
     put_occupancy(&p, out);
     fputc(',', out);
     put_results(&p, out);
+    if (sweep->has_warps)
+        put_warps(&p, out);
+    if (sweep->has_host)
+        put_host(&p, out);
     fputc(',', out);
     put_text(out, err.text);
     fclose(out);

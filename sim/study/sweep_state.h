@@ -11,6 +11,8 @@ struct wt_sweep_axis {
     int kernel; /* -1: all that the workload has */
     struct wt_config_value *values;
     size_t count;
+    char *with; /* an axis whose choice decides this one's, too; NULL: none */
+    int leader; /* its index; -1 */
     long line;
 };
 
@@ -34,6 +36,7 @@ struct wt_sweep {
     char *title, *gpu;     /* gpu: overrides the workload's; NULL: does not */
     uint64_t seed;         /* overrides the workload's where seed_given */
     bool seed_given, zip;
+    bool has_warps, has_host; /* its workload has programs, or a host's side */
     struct wt_plot_setup plot;
     struct wt_sweep_axis *axes;
     size_t axis_count;

@@ -14,7 +14,7 @@
 enum scale { LINEAR, LOG };
 
 struct axis_group {
-    char *key;
+    char *key, *with;
     int kernel, scale, count, samples;
     double from, to, step;
 };
@@ -27,6 +27,7 @@ const struct wt_param wt_sweep_axis_params[] = {
     {"key", WT_PARAM_STRING, FIELD(key), .required = true, .help = "key of the workload, dotted where groups nest"},
     {"kernel", WT_PARAM_INT, FIELD(kernel), .low = -1, .high = 1e5, .fallback = "-1",
      .help = "the kernel whose key it is, by position from 0; -1: all of them"},
+    {"with", WT_PARAM_STRING, FIELD(with), .help = "key of another axis, with whose n-th value this one's n-th goes"},
     {"values", WT_PARAM_LIST, .help = "a list; else a range:"},
     {"from", WT_PARAM_NUMBER, FIELD(from), .help = "first value of a range, least of random samples"},
     {"to", WT_PARAM_NUMBER, FIELD(to), .help = "last value, or most"},
@@ -135,6 +136,7 @@ enum wt_code wt_sweep_values(const struct wt_config *config, const config_settin
     WT_TRY(wt_params_read(wt_sweep_axis_params, config, group, &r.group, err));
     r.whole = r.whole && (!config_setting_get_member(group, "step") || is_whole(group, "step"));
     axis->key = wt_strdup(r.group.key);
+    axis->with = r.group.with ? wt_strdup(r.group.with) : NULL;
     axis->kernel = r.group.kernel;
     axis->line = wt_config_line(group);
     const config_setting_t *list = config_setting_get_member(group, "values");
