@@ -50,6 +50,7 @@ Suite *warp_suite(void);
 Suite *sass_suite(void);
 Suite *ncu_suite(void);
 Suite *import_suite(void);
+Suite *issue_suite(void);
 Suite *view_model_suite(void);
 
 #endif

@@ -13,6 +13,7 @@
 #include "core/mem.h"
 #include "observe/blocks.h"
 #include "observe/exporter.h"
+#include "observe/warp_series.h"
 
 /* Process and thread ids: 0 means the idle task to the viewer, and a thread whose id is its process's is shown as
  * the main thread. */
@@ -294,6 +295,68 @@ static void write_host(struct writer *w)
         write_track(w, i);
 }
 
+/* ---- Warps ---- */
+
+static wt_time shown_since_start(const struct writer *w, wt_time t)
+{
+    return shown(w, wt_timeline_begin(w->timeline) + t);
+}
+
+static void begin_counter(struct writer *w, int64_t pid, wt_time at, const char *name)
+{
+    char ts[WT_CYCLES_TEXT];
+    wt_cycles_text(ts, at);
+    begin_event(w);
+    fprintf(w->stream, "{\"ph\":\"C\",\"pid\":%" PRId64 ",\"ts\":%s,\"name\":\"%s\",\"args\":{", pid, ts, name);
+}
+
+static uint32_t states_that_occur(const struct wt_warp_series *series)
+{
+    uint32_t states = 0;
+    for (size_t i = 0; i < series->count; i++)
+        for (int s = 0; s < WT_STALL_COUNT; s++)
+            states |= (uint32_t)(series->intervals[i].states[s] > 0) << s;
+    return states;
+}
+
+/* All counters of one moment, of the SMs that were used; `interval` NULL: they are 0 from then on. */
+static void write_warp_counters(struct writer *w, wt_time at, const struct wt_warp_interval *interval, uint32_t states,
+                                const bool *used)
+{
+    bool more = false;
+    begin_counter(w, w->pid, at, "warps per scheduler");
+    for (int s = 0; s < WT_STALL_COUNT; s++)
+        if (states >> s & 1) {
+            fprintf(w->stream, "%s\"%s\":%.4g", more ? "," : "", wt_stall_name((enum wt_stall_reason)s),
+                    interval ? (double)interval->states[s] : 0);
+            more = true;
+        }
+    fputs("}}", w->stream);
+    for (int sm = 0; sm < w->timeline->warps->sm_count; sm++) {
+        if (!used[sm])
+            continue;
+        struct wt_warp_short value = interval ? interval->sms[sm] : (struct wt_warp_short){0};
+        begin_counter(w, pid_of(w, sm), at, "warps per scheduler");
+        fprintf(w->stream, "\"resident\":%.4g,\"eligible\":%.4g,\"issued\":%.4g}}", (double)value.resident,
+                (double)value.eligible, (double)value.issued);
+    }
+}
+
+static void write_warps(struct writer *w)
+{
+    const struct wt_warp_series *series = w->timeline->warps;
+    if (!series || series->count == 0)
+        return;
+    uint32_t states = states_that_occur(series);
+    bool *used = wt_alloc((size_t)series->sm_count, sizeof *used);
+    for (size_t i = 0; i < w->timeline->span_count; i++)
+        used[w->timeline->spans[i].sm] = true;
+    for (size_t i = 0; i < series->count; i++)
+        write_warp_counters(w, shown_since_start(w, series->intervals[i].from), &series->intervals[i], states, used);
+    write_warp_counters(w, shown_since_start(w, series->intervals[series->count - 1].to), NULL, states, used);
+    free(used);
+}
+
 static void write_timeline(struct writer *w)
 {
     const struct wt_timeline *timeline = w->timeline;
@@ -307,6 +370,7 @@ static void write_timeline(struct writer *w)
     for (size_t i = 0; i < timeline->span_count; i++)
         write_slice(w, &timeline->spans[i]);
     write_all_counters(w);
+    write_warps(w);
     for (size_t i = 0; i < timeline->launch_count; i++)
         free(w->names[i]);
     free(w->names);

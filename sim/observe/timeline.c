@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "observe/warp_series.h"
 
 /* Ends of the last span in each slot of one SM. */
 struct slots {
@@ -118,6 +119,7 @@ void wt_timeline_free(struct wt_timeline *timeline)
     for (size_t i = 0; i < timeline->launch_count; i++)
         free(timeline->launches[i].name);
     wt_host_timeline_free(timeline->host);
+    wt_warp_series_free(timeline->warps);
     free(timeline->launches);
     free(timeline->spans);
     free(timeline->gpc_of_sm);

@@ -12,6 +12,8 @@
 #include "observe/host.h"
 #include "sm/shape.h"
 
+struct wt_warp_series;
+
 struct wt_timeline_launch {
     char *name;              /* kernel name, owned */
     long number;             /* the trace's launch number */
@@ -38,6 +40,7 @@ struct wt_timeline {
     size_t span_count, span_capacity;
     wt_time stuck_since; /* a deadlock: from then on nothing happens, and ends after it are only where a picture ends; 0: none */
     struct wt_host_timeline *host; /* NULL: nothing is known of it; owned */
+    struct wt_warp_series *warps;  /* what warps did; NULL: nothing is known of them; owned */
 };
 
 /* A timeline without spans also serves to describe a run whose blocks are not kept (metrics.h, blocks.h). NULL

@@ -210,26 +210,24 @@ long wt_ncu_launch(const struct wt_ncu_metrics *metrics, const char *kernel, uin
 
 /* ---- Table per SM and interval ---- */
 
-static void write_interval(void *context, int sm, wt_time from, wt_time to, const struct wt_warp_counters *c)
-{
-    FILE *stream = context;
-    double cycles = wt_to_cycles(to - from) * 4;
-    uint64_t all = 0;
-    for (int i = 0; i < WT_STALL_COUNT; i++)
-        all += c->warp_cycles[i];
-    uint64_t ready = c->warp_cycles[WT_STALL_SELECTED] + c->warp_cycles[WT_STALL_NOT_SELECTED];
-    fprintf(stream, "%d,%.0f,%.0f,%.4g,%.4g,%.4g", sm, wt_to_cycles(from), wt_to_cycles(to), (double)all / cycles,
-            (double)ready / cycles, (double)c->issued / cycles);
-    for (int i = 0; i < WT_STALL_COUNT; i++)
-        fprintf(stream, ",%.4g", (double)c->warp_cycles[i] / cycles);
-    fputc('\n', stream);
-}
-
-struct wt_warp_observer wt_warps_csv(FILE *stream, wt_time interval)
+void wt_warps_csv_header(FILE *stream)
 {
     fputs("sm,start,end,resident,eligible,issued", stream);
     for (int i = 0; i < WT_STALL_COUNT; i++)
         fprintf(stream, ",%s", wt_stall_name((enum wt_stall_reason)i));
     fputc('\n', stream);
-    return (struct wt_warp_observer){.context = stream, .interval = write_interval, .interval_length = interval};
+}
+
+void wt_warps_csv_row(FILE *stream, int schedulers, int sm, wt_time from, wt_time to, const struct wt_warp_counters *c)
+{
+    double cycles = wt_to_cycles(to - from) * schedulers;
+    uint64_t all = 0;
+    for (int i = 0; i < WT_STALL_COUNT; i++)
+        all += c->warp_cycles[i];
+    uint64_t ready = c->warp_cycles[WT_STALL_SELECTED] + c->warp_cycles[WT_STALL_NOT_SELECTED];
+    fprintf(stream, "%d,%.10g,%.10g,%.6g,%.6g,%.6g", sm, wt_to_cycles(from), wt_to_cycles(to), (double)all / cycles,
+            (double)ready / cycles, (double)c->issued / cycles);
+    for (int i = 0; i < WT_STALL_COUNT; i++)
+        fprintf(stream, ",%.6g", (double)c->warp_cycles[i] / cycles);
+    fputc('\n', stream);
 }

@@ -42,8 +42,9 @@ void wt_warp_print(FILE *stream, const struct wt_warp_result *result, const stru
 long wt_ncu_launch(const struct wt_ncu_metrics *metrics, const char *kernel, uint64_t blocks, uint64_t threads,
                    uint64_t static_bytes, uint64_t dynamic_bytes);
 
-/* Writes "sm,start,end,resident,eligible,issued,barrier,…": cycles, and averages over the interval's cycles and the SM's
- * schedulers. The stream is the caller's and must outlive the observer. */
-struct wt_warp_observer wt_warps_csv(FILE *stream, wt_time interval);
+/* The table's header: "sm,start,end,resident,eligible,issued,barrier,…"; and a row, as the `interval` of a wt_warp_observer tells
+ * it: cycles, and averages over the interval's cycles and the SM's `schedulers`. */
+void wt_warps_csv_header(FILE *stream);
+void wt_warps_csv_row(FILE *stream, int schedulers, int sm, wt_time from, wt_time to, const struct wt_warp_counters *counters);
 
 #endif

@@ -316,7 +316,7 @@ static void report_issue(const struct wt_core *core, const struct wt_subcore *su
     const struct wt_warp_observer *observer = core->machine->setup->observer;
     const struct wt_one_warp *warp = &subcore->warps[slot];
     const struct wt_block *block = &core->blocks[warp->block];
-    struct wt_warp_issue issue = {.time = now * WT_CYCLE,
+    struct wt_warp_issue issue = {.time = now * WT_CYCLE - core->machine->origin,
                                   .block = block->number,
                                   .launch = block->kernel,
                                   .instruction = (uint32_t)(warp->next - core->machine->steps[block->kernel]),
@@ -419,9 +419,15 @@ static void count_blocked(struct wt_core *core, struct wt_subcore *subcore)
 
 static void step_subcore(struct wt_core *core, struct wt_subcore *subcore, wt_cycle now)
 {
+    bool watched = core->watched && core->watched->subcore == subcore;
+    uint64_t issued = core->counters.issued;
+    if (watched)
+        wt_watch_gap(core, subcore, now);
     count_gap(core, subcore, now);
     subcore->now_counted = now;
     wake_due(core, subcore, now);
+    if (watched)
+        wt_watch_cycle(core, subcore, now);
     subcore->next = WT_NEVER;
     wt_cycle opens = WT_NEVER;
     if (subcore->blocked_until > now) {
@@ -430,6 +436,8 @@ static void step_subcore(struct wt_core *core, struct wt_subcore *subcore, wt_cy
     } else {
         opens = try_to_issue(core, subcore, now);
     }
+    if (watched)
+        wt_watch_chosen(core, core->counters.issued > issued ? subcore->choice.last : -1);
     subcore->now_counted = now + 1;
     wt_cycle next = sooner(next_on_wheel(subcore, now + 1), next_stall(subcore, now + 1));
     subcore->next = sooner(sooner(opens, subcore->far_next), next);
@@ -463,6 +471,8 @@ void wt_core_settle(struct wt_core *core, wt_cycle cycle)
         struct wt_subcore *subcore = &core->subcores[s];
         if (!subcore->resident)
             continue;
+        if (core->watched && core->watched->subcore == subcore)
+            wt_watch_gap(core, subcore, cycle);
         if (cycle > subcore->now_counted) {
             count_gap(core, subcore, cycle);
             subcore->now_counted = cycle;

@@ -155,7 +155,15 @@ struct wt_core {
     struct wt_channel l2, dram;
     struct wt_warp_counters counters;
     bool reports_issues; /* to the observer */
+    struct wt_watched *watched; /* the sub-core whose warps' states it wants; owned; NULL: none of this SM's */
     uint8_t *seen_lines; /* per kernel and line of instructions: fetched already */
+};
+
+/* A sub-core whose warps' states are reported, and what they do in the present cycle. */
+struct wt_watched {
+    const struct wt_subcore *subcore;
+    uint64_t present; /* slots with a span */
+    struct wt_warp_span spans[WT_MOST_SUBCORE_WARPS];
 };
 
 /* What does not change during a run, in the form the SMs use. */
@@ -169,6 +177,7 @@ struct wt_machine {
     double spread;
     double dram_wait;   /* mean delay of an access to DRAM by what others have under way, cycles: of this epoch */
     double sms_active;  /* for atomics: how many share one address */
+    wt_time origin;     /* first start of a block: observers' times are from then on */
 };
 
 /* ---- core.c ---- */
@@ -184,6 +193,14 @@ void wt_core_settle(struct wt_core *core, wt_cycle cycle);
 
 /* Looks at the warp again in `cycle`; it must not be in the sub-core's past. */
 void wt_core_wake(struct wt_subcore *subcore, int slot, wt_cycle cycle);
+
+/* ---- watch.c: for a watched sub-core ---- */
+
+/* Before its present moves on to `now`: what its warps have done since they were last reported. */
+void wt_watch_gap(struct wt_core *core, const struct wt_subcore *subcore, wt_cycle now);
+/* Before the scheduler chooses in `now`, and after; slot -1: it issued nothing. */
+void wt_watch_cycle(struct wt_core *core, const struct wt_subcore *subcore, wt_cycle now);
+void wt_watch_chosen(struct wt_core *core, int slot);
 
 /* ---- blocks.c ---- */
 

@@ -130,12 +130,14 @@ static bool wants_intervals(const struct wt_warp *w)
 static void report_interval(struct wt_warp *w)
 {
     const struct wt_warp_observer *observer = w->setup.observer;
+    wt_time origin = w->machine.origin, from = w->interval_begin * WT_CYCLE, to = w->horizon * WT_CYCLE;
+    from = from > origin ? from - origin : 0;
     for (int i = 0; i < w->core_count; i++) {
         struct wt_core *core = &w->cores[i];
         wt_core_settle(core, w->horizon);
         struct wt_warp_counters since = wt_warp_counters_since(&core->counters, &w->reported[i]);
         w->reported[i] = core->counters;
-        observer->interval(observer->context, i, w->interval_begin * WT_CYCLE, w->horizon * WT_CYCLE, &since);
+        observer->interval(observer->context, i, from, to - origin, &since);
     }
     w->interval_begin = w->horizon;
 }
@@ -216,6 +218,7 @@ static void begin_launch(struct wt_warp *w, uint32_t kernel, wt_time start)
 static void begin(void *context, uint32_t id, uint32_t kernel, uint64_t block, wt_time start)
 {
     struct wt_warp *w = context;
+    w->machine.origin = start < w->machine.origin ? start : w->machine.origin;
     begin_launch(w, kernel, start);
     wt_cycle cycle = (start + WT_CYCLE - 1) / WT_CYCLE;
     wt_core_announce(&w->cores[id / WT_MAX_SLOTS], (int)(id % WT_MAX_SLOTS), kernel, block,
@@ -264,6 +267,10 @@ static void set_up_core(struct wt_warp *w, int index)
     core->index = index;
     core->coming_next = WT_NEVER;
     core->reports_issues = observer && observer->issue && observer->issue_sm == index;
+    if (observer && observer->state && observer->issue_sm == index) {
+        core->watched = wt_alloc(1, sizeof *core->watched);
+        core->watched->subcore = &core->subcores[observer->watched_subcore];
+    }
     core->seen_lines = wt_alloc(w->machine.line_count, 1);
     core->l2.rate = core->dram.rate = w->setup.gpu->memory.l2_bytes;
     for (int i = 0; i < WT_MAX_SLOTS; i++)
@@ -282,6 +289,7 @@ static void set_up_machine(struct wt_warp *w)
     machine->slots = gpu->limits.warps_per_sm / gpu->limits.subcores;
     machine->spread = gpu->memory.spread;
     machine->sms_active = gpu->topology.sm_count;
+    machine->origin = WT_NEVER;
     machine->steps = wt_alloc(w->setup.kernel_count, sizeof(struct wt_step *));
     for (size_t i = 0; i < w->setup.kernel_count; i++)
         machine->steps[i] = wt_steps_make(w->setup.kernels[i].program, gpu, &machine->line_count);
@@ -351,8 +359,6 @@ enum wt_code wt_warp_new(const struct wt_warp_setup *setup, struct wt_warp **out
     w->setup = *setup;
     if (w->setup.threads <= 0)
         w->setup.threads = most_threads();
-    if (setup->observer && setup->observer->issue)
-        w->setup.threads = 1;
     w->machine.scheduler = scheduler;
     set_up(w);
     *out = w;
@@ -375,6 +381,7 @@ void wt_warp_free(struct wt_warp *w)
         for (int b = 0; b < WT_MAX_SLOTS; b++)
             free(w->cores[i].blocks[b].loop_counts);
         free(w->cores[i].seen_lines);
+        free(w->cores[i].watched);
     }
     for (size_t i = 0; i < w->setup.kernel_count; i++)
         free(w->machine.steps[i]);

@@ -44,7 +44,16 @@ struct wt_warp_issue {
     uint8_t slot; /* warp slot in its sub-core */
 };
 
-/* Called from one thread at a time, in a fixed order. Times are in cycles of the run (wt_time). */
+/* What the warp in a slot of a sub-core does from `from` to `to`. */
+struct wt_warp_span {
+    wt_time from, to;
+    uint64_t block;
+    uint32_t launch;
+    uint16_t warp; /* within its block */
+    uint8_t slot, state; /* enum wt_stall_reason */
+};
+
+/* Called from one thread at a time, in a fixed order. Times are from the first block's start on. */
 struct wt_warp_observer {
     void *context;
     /* What an SM did in [from, to): the counters of that interval. NULL: not wanted. */
@@ -53,6 +62,10 @@ struct wt_warp_observer {
     /* An instruction issued on SM `issue_sm`, sub-core 0 … 3, of warp `warp` of `block`. NULL: not wanted. */
     void (*issue)(void *context, const struct wt_warp_issue *issue);
     int issue_sm;
+    /* Every state of every warp of sub-core `watched_subcore` of that SM; a warp's spans follow each other without gaps, those of
+     * different warps are ordered by their ends. NULL: not wanted. */
+    void (*state)(void *context, const struct wt_warp_span *span);
+    int watched_subcore;
 };
 
 struct wt_warp_setup {

@@ -142,7 +142,8 @@ static enum wt_code prepare(struct run *run, struct wt_error *err)
     WT_TRY(choose_policy(run, err));
     run->seed = o->common.seed_given ? o->common.seed : run->workload->seed;
     WT_TRY(wt_launches_new(run->workload, run->gpu, run->seed, o->deterministic, &run->launches, err));
-    return warp_run_begin(&run->warps, &o->warps, run->launches, run->gpu, run->workload->path, run->seed, err);
+    return warp_run_begin(&run->warps, &o->warps, run->launches, run->gpu, run->workload->path, run->seed,
+                          o->outputs.path[WT_EXPORTER_perfetto] != NULL, err);
 }
 
 static uint64_t count_blocks(const struct wt_launches *launches)

@@ -8,14 +8,18 @@
 
 #include "core/json.h"
 #include "core/outfile.h"
+#include "observe/issue.h"
+#include "observe/warp_series.h"
 #include "observe/warps.h"
 #include "study/launches.h"
 #include "study/workload.h"
 
 /* Put `warp_outputs_argp` among the argp children with a `struct warp_outputs *` as its input. */
 struct warp_outputs {
-    const char *warps, *compare, *scheduler; /* NULL: not asked for */
+    const char *warps, *compare, *scheduler, *stalls, *issue; /* NULL: not asked for */
     long long interval; /* cycles */
+    int issue_sm, issue_subcore;
+    double issue_from, issue_to; /* cycles */
 };
 
 extern const struct argp warp_outputs_argp;
@@ -27,17 +31,20 @@ struct warp_run {
     const struct wt_gpu *gpu;
     const struct wt_timeline *about; /* once finished */
     struct wt_outfile table;
-    struct wt_warp_observer observer;
+    struct wt_warp_series *series; /* for the timeline, which takes it over; NULL: not wanted */
+    struct wt_issue_record *record; /* NULL: not asked for */
+    struct wt_warp_observer observer; /* its context is this */
     struct wt_ncu_metrics *metrics; /* NULL: nothing to compare with */
     long *rows; /* per launch: the metrics' row, -1: none */
 };
 
-/* Before the simulation. Fails where an option is of programs only and no kernel has one; `path` names the workload. */
+/* Before the simulation; *run must stay where it is. Fails where an option is of programs only and no kernel has one; `path` names
+ * the workload. `series`: the timeline shall have what warps did. */
 enum wt_code warp_run_begin(struct warp_run *run, const struct warp_outputs *asked, struct wt_launches *launches,
-                            const struct wt_gpu *gpu, const char *path, uint64_t seed, struct wt_error *err);
+                            const struct wt_gpu *gpu, const char *path, uint64_t seed, bool series, struct wt_error *err);
 
 /* After it: completes the files, and finds what to compare with. `about` describes the launches and must outlive the run. */
-enum wt_code warp_run_finish(struct warp_run *run, const struct wt_timeline *about, struct wt_error *err);
+enum wt_code warp_run_finish(struct warp_run *run, struct wt_timeline *about, struct wt_error *err);
 
 /* Nothing where no kernel has a program. JSON: of a single launch the figures themselves, else an array "warp_launches". */
 void warp_run_print(const struct warp_run *run, FILE *stream);
