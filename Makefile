@@ -113,7 +113,7 @@ $(B)/bench-%: $(B)/tests/bench/%.o $(LIB)
 $(B)/tests/%.o: EXTRA = $(PATHS) $(CUDA_TEST_FLAGS) -Itests -Itools/view
 $(B)/sim/gpu/%.o: EXTRA = $(PATHS)
 $(B)/sim/observe/html_page.o $(B)/sim/study/lesson.o: EXTRA = $(PATHS)
-$(B)/sim/observe/html_page.o build/fuzz/sim/observe/html_page.o: sim/observe/page.html sim/observe/page.js
+$(B)/sim/observe/html_page.o build/fuzz/sim/observe/html_page.o: sim/observe/page.html $(wildcard sim/observe/page_*.js)
 $(B)/tools/view/%.o: EXTRA = $(SDL_CFLAGS) -Itools/view
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)

@@ -109,7 +109,7 @@ START_TEST(page_holds_every_block)
     struct synthetic how = {.sms = 6, .gpcs = 2, .slots = 3, .warps_per_block = 4, .warps_per_sm = 64, .launches = 2,
                             .blocks = 300, .least = 1, .most = 20000, .gap = 40, .seed = 7};
     struct wt_timeline *timeline = synthetic_timeline(&how);
-    char *page = page_of(timeline, NULL, NULL), *text = element(page, "simulated");
+    char *page = page_of(timeline, NULL, NULL), *text = element(page, "blocks1");
     struct packed packed = unpacked(text);
     check_blocks(timeline, &packed);
     free(packed.bytes);

@@ -24,7 +24,7 @@ static Suite *(*const suites[])(void) = {
     config_suite,
     metrics_suite,
     exports_suite,
-    html_suite,
+    html_suite, browser_suite,
     lessons_suite,
     picture_suite,
     sm_suite,

@@ -30,6 +30,7 @@ Suite *config_suite(void);
 Suite *metrics_suite(void);
 Suite *exports_suite(void);
 Suite *html_suite(void);
+Suite *browser_suite(void);
 Suite *lessons_suite(void);
 Suite *picture_suite(void);
 Suite *sm_suite(void);

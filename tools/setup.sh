@@ -1,11 +1,20 @@
 #!/bin/sh
 # Installs the Debian packages that building, testing and the demonstration need. Harmless to repeat: when all
-# are there, nothing is called. Without root it changes nothing and says what to run.
+# are there, nothing is called. Without root it changes nothing and says what to run. With --tests also what some tests
+# need and are skipped without: a browser.
 set -eu
 
 packages="gcc g++ make git pkg-config libc6-dev diffutils zstd check fonts-dejavu-core
           libconfig-dev libzstd-dev libcsv-dev libjansson-dev libcairo2-dev
           libsdl2-dev libsdl2-ttf-dev openmpi-bin libopenmpi-dev"
+case ${1-} in
+    --tests) packages="$packages chromium chromium-driver nodejs" ;;
+    "") ;;
+    *)
+        echo "tools/setup.sh: '$1' is no option; there is --tests, for what some tests need besides" >&2
+        exit 2
+        ;;
+esac
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     cat >&2 <<END

@@ -6,17 +6,12 @@
  *   block less the block before it in the lane, launch less the launch before it (zigzag: 0, -1, 1, -2, …),
  *   and, only where some launch is persistent, the task, likewise.
  * Most blocks take eight to ten bytes. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/json.h"
 #include "core/mem.h"
 #include "observe/exporter.h"
 #include "observe/html_page.h"
-#include "observe/metrics.h"
-
-enum { DIGITS = 12 };
 
 /* ---- The blocks ---- */
 
@@ -106,141 +101,16 @@ static void put_lane(struct base64 *out, const struct wt_block_run *const *spans
     }
 }
 
-static bool has_tasks(const struct wt_timeline *timeline)
-{
-    for (size_t i = 0; i < timeline->launch_count; i++)
-        if (timeline->launches[i].tasks > 0)
-            return true;
-    return false;
-}
-
 static void write_blocks(FILE *stream, const struct wt_timeline *timeline)
 {
     struct base64 out = {.stream = stream};
-    struct lanes lanes = lanes_of(timeline, wt_timeline_slots(timeline));
+    struct lanes lanes = lanes_of(timeline, wt_html_slots(timeline));
     for (size_t i = 0; i < lanes.count; i++)
         put_lane(&out, lanes.spans + lanes.first[i], lanes.first[i + 1] - lanes.first[i], wt_timeline_begin(timeline),
-                 has_tasks(timeline));
+                 wt_html_has_tasks(timeline));
     put_end(&out);
     free(lanes.spans);
     free(lanes.first);
-}
-
-/* ---- The description ---- */
-
-static void cycles(struct wt_json *json, const char *key, wt_time t)
-{
-    wt_json_number(json, key, wt_to_cycles(t), DIGITS + 4);
-}
-
-static void describe_part(struct wt_json *json, const struct wt_metrics_part *part)
-{
-    wt_json_object(json, "metrics");
-    wt_json_int(json, "blocks", (int64_t)part->blocks);
-    cycles(json, "makespan", wt_metrics_makespan(part));
-    cycles(json, "tail", part->tail.length);
-    wt_json_number(json, "tail_fraction", part->tail.fraction, DIGITS);
-    wt_json_number(json, "tail_sm_idle", part->tail.sm_idle, DIGITS);
-    wt_json_number(json, "tail_slot_idle", part->tail.slot_idle, DIGITS);
-    wt_json_number(json, "occupancy_theoretical", part->theoretical_occupancy, DIGITS);
-    wt_json_number(json, "occupancy_achieved", part->occupancy_active, DIGITS);
-    wt_json_number(json, "occupancy_elapsed", part->occupancy_elapsed, DIGITS);
-    wt_json_number(json, "sm_busy", part->busy.mean, DIGITS);
-    wt_json_number(json, "waves", part->waves, DIGITS);
-    wt_json_number(json, "block_median", part->duration.median, DIGITS);
-    wt_json_number(json, "block_most", part->duration.most, DIGITS);
-    wt_json_close(json);
-}
-
-static bool one_after_another(const struct wt_metrics *metrics)
-{
-    for (size_t i = 1; i < metrics->about->launch_count; i++)
-        if (metrics->launches[i].begin < metrics->launches[i - 1].end)
-            return false;
-    return true;
-}
-
-static void describe_tail(struct wt_json *json, const struct wt_metrics_part *part, wt_time origin)
-{
-    if (part->blocks == 0)
-        return;
-    wt_json_array(json, NULL);
-    cycles(json, NULL, part->tail.start - origin);
-    cycles(json, NULL, part->tail.start - origin + part->tail.length);
-    wt_json_close(json);
-}
-
-/* Of each launch where they follow one another, else of the whole. */
-static void describe_tails(struct wt_json *json, const struct wt_metrics *metrics, wt_time origin)
-{
-    wt_json_array(json, "tails");
-    if (!one_after_another(metrics))
-        describe_tail(json, &metrics->whole, origin);
-    else
-        for (size_t i = 0; i < metrics->about->launch_count; i++)
-            describe_tail(json, &metrics->launches[i], origin);
-    wt_json_close(json);
-}
-
-static void describe_launches(struct wt_json *json, const struct wt_timeline *timeline)
-{
-    wt_json_array(json, "launches");
-    for (size_t i = 0; i < timeline->launch_count; i++) {
-        const struct wt_timeline_launch *launch = &timeline->launches[i];
-        wt_json_object(json, NULL);
-        wt_json_string(json, "name", launch->name[0] ? launch->name : "kernel");
-        wt_json_int(json, "number", launch->number);
-        wt_json_int(json, "grid", (int64_t)launch->grid_blocks);
-        wt_json_int(json, "threads", launch->threads_per_block);
-        wt_json_int(json, "blocks_per_sm", launch->blocks_per_sm);
-        wt_json_bool(json, "persistent", launch->tasks > 0);
-        wt_json_close(json);
-    }
-    wt_json_close(json);
-}
-
-static void describe_side(struct wt_json *json, const char *label, struct wt_timeline *timeline)
-{
-    struct wt_metrics *metrics = wt_metrics_of_timeline(timeline);
-    wt_json_object(json, NULL);
-    wt_json_string(json, "label", label);
-    wt_json_string(json, "gpu", timeline->gpu_name);
-    wt_json_number(json, "clock_mhz", timeline->clock_mhz, DIGITS);
-    wt_json_int(json, "sms", timeline->sm_count);
-    wt_json_int(json, "slots", wt_timeline_slots(timeline));
-    wt_json_int(json, "blocks", (int64_t)timeline->span_count);
-    wt_json_bool(json, "tasks", has_tasks(timeline));
-    wt_json_array(json, "gpc");
-    for (int i = 0; i < timeline->sm_count; i++)
-        wt_json_int(json, NULL, timeline->gpc_of_sm[i]);
-    wt_json_close(json);
-    describe_launches(json, timeline);
-    describe_tails(json, metrics, wt_timeline_begin(timeline));
-    describe_part(json, &metrics->whole);
-    wt_json_close(json);
-    wt_metrics_free(metrics);
-}
-
-/* Without '<', which could end the script element; owned by the caller. */
-static char *description(const char *title, struct wt_timeline *const *sides, const char *const *labels)
-{
-    char *text = NULL;
-    size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
-    if (!stream)
-        abort();
-    struct wt_json json = wt_json_begin(stream, true);
-    wt_json_object(&json, NULL);
-    wt_json_string(&json, "title", title);
-    wt_json_array(&json, "sides");
-    for (int i = 0; i < 2; i++)
-        if (sides[i])
-            describe_side(&json, labels[i], sides[i]);
-    wt_json_close(&json);
-    wt_json_close(&json);
-    wt_json_end(&json);
-    fclose(stream);
-    return text;
 }
 
 /* ---- The page ---- */
@@ -278,12 +148,12 @@ static char *title_of(const struct wt_export *what)
     return wt_format("%s%s%s", *name ? name : "Timeline", timeline->gpu_name[0] ? " on " : "", timeline->gpu_name);
 }
 
-static void write_data(FILE *stream, struct wt_timeline *const *sides, const char *const *labels)
+static void write_data(FILE *stream, struct wt_timeline *const *sides)
 {
     for (int i = 0; i < 2; i++) {
         if (!sides[i])
             continue;
-        fprintf(stream, "<script type=\"application/octet-stream\" id=\"%s\">", labels[i]);
+        fprintf(stream, "<script type=\"application/octet-stream\" id=\"blocks%d\">", i);
         write_blocks(stream, sides[i]);
         fputs("</script>\n", stream);
     }
@@ -291,10 +161,8 @@ static void write_data(FILE *stream, struct wt_timeline *const *sides, const cha
 
 static enum wt_code write_html(const struct wt_export *what, FILE *stream, struct wt_error *err)
 {
-    static const char *const labels[2] = {"measured", "predicted"}, *const alone[2] = {"measured", "simulated"};
     struct wt_timeline *const sides[2] = {what->measured, what->simulated};
-    const char *const *names = sides[0] && sides[1] ? labels : alone;
-    char *title = title_of(what), *text = description(title, sides, names);
+    char *title = title_of(what), *text = wt_html_description(what, title);
     (void)err;
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>", stream);
     write_html_text(stream, title);
@@ -303,9 +171,10 @@ static enum wt_code write_html(const struct wt_export *what, FILE *stream, struc
     fputs("<script type=\"application/json\" id=\"run\">", stream);
     write_escaped(stream, text, "\\u003c");
     fputs("</script>\n", stream);
-    write_data(stream, sides, names);
+    write_data(stream, sides);
     fputs("<script>\n", stream);
-    fputs(wt_html_script, stream);
+    for (size_t i = 0; i < WT_HTML_SCRIPTS; i++)
+        fputs(wt_html_scripts[i], stream);
     fputs("</script>\n</body>\n</html>\n", stream);
     free(title);
     free(text);

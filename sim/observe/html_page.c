@@ -6,4 +6,10 @@
             "\"\n.byte 0\n.previous\n")
 
 EMBED(wt_html_body, "page.html");
-EMBED(wt_html_script, "page.js");
+EMBED(wt_html_data, "page_data.js");
+EMBED(wt_html_words, "page_words.js");
+EMBED(wt_html_draw, "page_draw.js");
+EMBED(wt_html_move, "page_move.js");
+
+extern const char wt_html_data[], wt_html_words[], wt_html_draw[], wt_html_move[];
+const char *const wt_html_scripts[WT_HTML_SCRIPTS] = {wt_html_data, wt_html_words, wt_html_draw, wt_html_move};

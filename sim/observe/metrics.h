@@ -78,6 +78,8 @@ void wt_metrics_free(struct wt_metrics *metrics);
 wt_time wt_metrics_makespan(const struct wt_metrics_part *part);
 /* All blocks of the launch are handed out at once: nothing waits in the queue, and no tail follows. `part` is the launch's. */
 bool wt_metrics_one_wave(const struct wt_metrics_part *part, const struct wt_timeline_launch *launch);
+/* The whole run has a tail: the launch whose last block is handed out last is not one wave. */
+bool wt_metrics_has_tail(const struct wt_metrics *metrics);
 
 /* A summary of some ten lines for people; two or three launches follow in as much detail, more of them as a table of the
  * first twenty (cycles since the run's first start). A grid of one wave or less has no tail to speak of, whatever

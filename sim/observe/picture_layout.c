@@ -381,16 +381,6 @@ static bool launches_overlap(const struct wt_metrics *metrics)
     return false;
 }
 
-/* Of the launch whose last block is handed out last: then its tail is the run's. */
-static bool ends_with_one_wave(const struct wt_metrics *metrics)
-{
-    size_t last = 0;
-    for (size_t i = 1; i < metrics->about->launch_count; i++)
-        if (metrics->launches[i].tail.start > metrics->launches[last].tail.start)
-            last = i;
-    return wt_metrics_one_wave(&metrics->launches[last], &metrics->about->launches[last]);
-}
-
 size_t wt_picture_tail_count(const struct wt_picture_side *side)
 {
     return launches_overlap(side->metrics) ? 1 : side->timeline->launch_count;
@@ -402,7 +392,7 @@ const struct wt_metrics_part *wt_picture_tail(const struct wt_picture *picture, 
     size_t count = wt_picture_tail_count(side);
     const struct wt_metrics_part *part = count == 1 ? &side->metrics->whole : &side->metrics->launches[i];
     double width = picture->plot_width * ((double)part->tail.length / (double)picture->length);
-    bool one_wave = count == 1 ? ends_with_one_wave(side->metrics)
+    bool one_wave = count == 1 ? !wt_metrics_has_tail(side->metrics)
                                : wt_metrics_one_wave(part, &side->timeline->launches[i]);
     bool unwanted = picture->what->story && picture->what->story->without_tails;
     return unwanted || one_wave || side->timeline->stuck_since || part->tail.length == 0 || (count > 1 && width < TAIL_LEAST) ? NULL : part;

@@ -96,8 +96,8 @@ static void describe_host(char *text, const struct wt_picture_side *side)
 static void describe_tail(char *text, const struct wt_picture_side *side)
 {
     const struct wt_tail *tail = &side->metrics->whole.tail;
-    if (side->timeline->launch_count == 1 && wt_metrics_one_wave(&side->metrics->launches[0], &side->timeline->launches[0])) {
-        add(text, "no tail: the grid is one wave");
+    if (side->timeline->launch_count > 0 && !wt_metrics_has_tail(side->metrics)) {
+        add(text, side->timeline->launch_count > 1 ? "no tail: the last grid is one wave" : "no tail: the grid is one wave");
         return;
     }
     add(text, side->timeline->launch_count > 1 ? "last tail " : "tail ");

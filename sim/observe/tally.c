@@ -144,3 +144,12 @@ bool wt_metrics_one_wave(const struct wt_metrics_part *part, const struct wt_tim
 {
     return part->waves <= 1 && part->blocks <= launch->grid_blocks;
 }
+
+bool wt_metrics_has_tail(const struct wt_metrics *metrics)
+{
+    size_t last = 0;
+    for (size_t i = 1; i < metrics->about->launch_count; i++)
+        if (metrics->launches[i].tail.start >= metrics->launches[last].tail.start)
+            last = i;
+    return metrics->about->launch_count > 0 && !wt_metrics_one_wave(&metrics->launches[last], &metrics->about->launches[last]);
+}

@@ -5,7 +5,8 @@ const fs = require("fs"), vm = require("vm");
 
 class Element {
   constructor(text, box) {
-    Object.assign(this, {textContent: text, style: {}, listeners: {}, children: [], innerHTML: "", box});
+    Object.assign(this, {textContent: text, style: {}, listeners: {}, children: [], innerHTML: "", hidden: false, value: "", dataset: {}, attributes: {},
+                         classList: {add() {}, remove() {}}, box});
   }
   addEventListener(name, listener) {
     this.listeners[name] = listener;
@@ -14,6 +15,10 @@ class Element {
     this.children.push(...children);
   }
   setPointerCapture() {}
+  setAttribute(name, value) {
+    this.attributes[name] = value;
+  }
+  focus() {}
   getBoundingClientRect() {
     return this.box;
   }
@@ -23,7 +28,7 @@ class Element {
 }
 
 function canvasContext() {
-  const drawn = [], kept = [], state = {fillStyle: "", strokeStyle: "", textAlign: "left", globalAlpha: 1, drawn};
+  const drawn = [], kept = [], state = {measureText: text => ({width: 7 * text.length}), fillStyle: "", strokeStyle: "", textAlign: "left", globalAlpha: 1, drawn};
   state.save = () => kept.push({...state});
   state.restore = () => Object.assign(state, kept.pop());
   return new Proxy(state, {
@@ -55,7 +60,7 @@ function open(path, width, height) {
     elements[script.id] = new Element(script.text);
   const element = id => elements[id] || (elements[id] = new Element("", {width, height}));
   const document = new Element("");
-  Object.assign(document, {getElementById: element, querySelector: element, documentElement: {},
+  Object.assign(document, {getElementById: element, querySelector: element, documentElement: new Element(""),
                            createElement: () => new Element("", {width, height})});
   const sandbox = {document, ImageData, atob, requestAnimationFrame: action => action(),
                    getComputedStyle: () => ({getPropertyValue: name => name}), window: new Element("")};

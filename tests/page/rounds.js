@@ -3,7 +3,7 @@
  * node rounds.js PAGE */
 const assert = require("assert"), {open} = require("./browser.js");
 
-const WIDTH = 1080, HEIGHT = 428, LEFT = 64, PLOT = 1000, ROW = 100, TOP = 22; // as page.js lays them out
+const WIDTH = 1080, HEIGHT = 428, LEFT = 64, PLOT = 1000, ROW = 100, TOP = 22; // as page_draw.js lays them out
 const page = open(process.argv[2], WIDTH, HEIGHT), {plot, facts, metrics} = page.elements;
 const at = (time, sm) => ({offsetX: LEFT + time / 3000 * PLOT, offsetY: TOP + sm * ROW + 40});
 const drawnNow = () => {
@@ -24,10 +24,14 @@ for (let k = 0; k < 10; k++)
 assert(plot.context.drawn.some(([name, style, x, , w]) => name === "fillRect" && style.globalAlpha === 0.1 &&
                                                           near(x, at(2000, 0).offsetX) && near(w, PLOT / 3)));
 
-assert.match(metrics.innerHTML, /makespan<\/th><td>3,000 cycles/);
-assert.match(metrics.innerHTML, /tail<\/th><td>1,000 cycles/);
-assert.match(metrics.innerHTML, /slot time idle in the tail<\/th><td>50.0 %/);
-assert.match(metrics.innerHTML, /waves<\/th><td>2.50/);
+const heads = [...metrics.innerHTML.matchAll(/<th scope="col">(.*?)<\/th>/g)].map(match => match[1]);
+const cells = [...metrics.innerHTML.matchAll(/<td>(.*?)<\/td>/g)].map(match => match[1]);
+const metric = name => cells[heads.indexOf(name)];
+assert.strictEqual(metric("makespan"), "3,000 cycles");
+assert.strictEqual(metric("tail"), "1,000 cycles");
+assert.strictEqual(metric("slot time idle in the tail"), "50.0 %");
+assert.strictEqual(metric("waves"), "2.50");
+assert.match(plot.attributes["aria-label"], /10 blocks on 4 SMs, makespan 3,000 cycles, of it tail 33.3 %/);
 
 /* Hover: block 9 runs on SM 1 in the third round; SM 2 has none then. */
 page.send("plot", "pointermove", at(2500, 1));
