@@ -17,8 +17,7 @@ static enum wt_code fill_captions(const struct filling *f, struct run *const run
         const struct wt_caption *from = &f->from->captions[captions->count];
         struct caption *to = &captions->entries[captions->count];
         to->run = from->second && f->from->second ? 1 : 0;
-        const struct run *run = runs[to->run];
-        to->at = wt_to_cycles(run->begin) + from->at * wt_to_cycles(run_makespan(run));
+        to->at = wt_to_cycles(runs[to->run]->begin) + wt_to_cycles(wt_lesson_moment(from, f->figures));
         WT_TRY(wt_lesson_fill(f->from, from->text, f->figures, &to->text, f->err));
     }
     return WT_OK;
