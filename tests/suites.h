@@ -48,6 +48,7 @@ Suite *persistent_suite(void);
 Suite *sweep_suite(void);
 Suite *view_suite(void);
 Suite *warp_suite(void);
+Suite *warp_states_suite(void);
 Suite *sass_suite(void);
 Suite *ncu_suite(void);
 Suite *import_suite(void);

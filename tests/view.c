@@ -95,13 +95,14 @@ START_TEST(scripts_do_what_they_say)
         "$ROOT/tests/view/overlap.cfg --script $ROOT/tests/view/overlap.script",
         TRACE "--script $ROOT/tests/view/why.script",
         "--lesson tail --script $ROOT/tests/view/tail.script",
+        "$ROOT/configs/lessons/workloads/barriers.cfg --script $ROOT/tests/view/warps.script",
         "--lesson deadlock --script $ROOT/tests/view/deadlock.script",
     };
     succeeds("", scripts[_i]);
 }
 END_TEST
 
-enum { SCRIPTS = 8 };
+enum { SCRIPTS = 9 };
 
 /* The same in a window, on a display that shows nothing. */
 START_TEST(scripts_play_in_a_window)
@@ -171,6 +172,8 @@ static const struct {
     {"timeline-start-error", TRACE "--page timeline --compare side --colour start-error --hatch"},
     {"timeline-overlaid", "$ROOT/configs/workloads/imbalance.cfg " ROUNDS "--page timeline --compare overlay --dark"},
     {"sm", "$ROOT/traces/h200/spin_bim_b128_ds56000.r0.csv.zst --page sm --at 30% --fill shared --hatch"},
+    {"sm-warps", "$ROOT/configs/lessons/workloads/barriers.cfg --page sm --at 8000 --hatch"},
+    {"sm-warps-dark", "$ROOT/configs/lessons/workloads/barriers.cfg --page sm --at 90000 --dark"},
     {"range", "$ROOT/traces/h200/seq_A.r0.csv.zst --at 25% --panel range --colour limiter"},
     {"why", "$ROOT/configs/workloads/waves.cfg --at 20% --panel why --letters 1.2"},
     {"whatif", ROUNDS "--panel whatif --page timeline"},

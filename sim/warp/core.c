@@ -379,6 +379,7 @@ static void choose_and_issue(struct wt_core *core, struct wt_subcore *subcore, u
 {
     struct wt_choice *choice = &subcore->choice;
     choice->eligible = eligible;
+    subcore->issued_at = now;
     int slot = core->machine->scheduler->choose(choice);
     choice->last = slot;
     choice->yielded = subcore->warps[slot].next->yield;

@@ -119,6 +119,7 @@ struct wt_subcore {
     struct wt_queue mio, lg, barriers;
     uint64_t resident;
     wt_cycle active_since;
+    wt_cycle issued_at; /* the last cycle in which something issued: `choice` is of then; WT_NEVER: none yet */
     struct wt_choice choice;
     uint64_t ages[WT_MOST_SUBCORE_WARPS];
     struct wt_one_warp *warps;
@@ -156,6 +157,7 @@ struct wt_core {
     struct wt_warp_counters counters;
     bool reports_issues; /* to the observer */
     struct wt_watched *watched; /* the sub-core whose warps' states it wants; owned; NULL: none of this SM's */
+    wt_cycle next_sample; /* WT_NEVER: none is wanted */
     uint8_t *seen_lines; /* per kernel and line of instructions: fetched already */
 };
 
@@ -190,6 +192,9 @@ wt_cycle wt_core_next(const struct wt_core *core);
 
 /* Credits every warp's present state up to `cycle`, so that the counters are complete. */
 void wt_core_settle(struct wt_core *core, wt_cycle cycle);
+
+/* sample.c: the same, telling the observer what it wants to know on the way. */
+void wt_core_run_sampled(struct wt_core *core, wt_cycle until);
 
 /* Looks at the warp again in `cycle`; it must not be in the sub-core's past. */
 void wt_core_wake(struct wt_subcore *subcore, int slot, wt_cycle cycle);

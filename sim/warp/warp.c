@@ -162,7 +162,7 @@ static void run_epoch(struct wt_warp *w)
     }
 #pragma omp parallel for schedule(dynamic, 4) num_threads(w->setup.threads)
     for (int i = 0; i < w->core_count; i++)
-        wt_core_run(&w->cores[i], until);
+        wt_core_run_sampled(&w->cores[i], until);
     w->horizon = until;
     collect_ends(w);
     share_bandwidth(w);
@@ -250,7 +250,7 @@ struct wt_sharing wt_warp_sharing(struct wt_warp *w)
 static void set_up_subcore(const struct wt_warp *w, struct wt_subcore *subcore)
 {
     const struct wt_warp_rates *rates = &w->setup.gpu->warp;
-    subcore->next = subcore->far_next = WT_NEVER;
+    subcore->next = subcore->far_next = subcore->issued_at = WT_NEVER;
     subcore->mio.depth = (uint32_t)rates->mio_queue;
     subcore->lg.depth = (uint32_t)rates->lg_queue;
     subcore->barriers.depth = (uint32_t)rates->barrier_queue;
@@ -266,6 +266,7 @@ static void set_up_core(struct wt_warp *w, int index)
     core->machine = &w->machine;
     core->index = index;
     core->coming_next = WT_NEVER;
+    core->next_sample = observer && observer->sample ? 0 : WT_NEVER;
     core->reports_issues = observer && observer->issue && observer->issue_sm == index;
     if (observer && observer->state && observer->issue_sm == index) {
         core->watched = wt_alloc(1, sizeof *core->watched);

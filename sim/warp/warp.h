@@ -53,7 +53,14 @@ struct wt_warp_span {
     uint8_t slot, state; /* enum wt_stall_reason */
 };
 
-/* Called from one thread at a time, in a fixed order. Times are from the first block's start on. */
+/* What a warp slot held in one cycle. */
+struct wt_warp_sample {
+    uint8_t state;      /* enum wt_stall_reason; WT_STALL_COUNT: no warp */
+    uint8_t block_slot; /* of its SM */
+    uint16_t warp;      /* within its block */
+};
+
+/* Called from one thread at a time, in a fixed order, but for `sample`. Times are from the first block's start on. */
 struct wt_warp_observer {
     void *context;
     /* What an SM did in [from, to): the counters of that interval. NULL: not wanted. */
@@ -66,6 +73,10 @@ struct wt_warp_observer {
      * different warps are ordered by their ends. NULL: not wanted. */
     void (*state)(void *context, const struct wt_warp_span *span);
     int watched_subcore;
+    /* What SM `sm` held in cycle `at`, a whole cycle of the simulation's own axis: by sub-core and warp slot, `count` in all.
+     * Returns the next cycle to be told of, later than `at`; the first is 0, and none is told of after the last block's end. Called for one SM from one thread at a time, for
+     * several SMs from several threads at once. NULL: not wanted. */
+    wt_time (*sample)(void *context, int sm, wt_time at, const struct wt_warp_sample *slots, int count);
 };
 
 struct wt_warp_setup {

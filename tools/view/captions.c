@@ -94,8 +94,8 @@ void captions_clear(struct captions *captions)
 const char *caption_at(const struct captions *captions, int run, double cycles)
 {
     const char *text = NULL;
-    for (size_t i = 0; i < captions->count && captions->entries[i].at <= cycles; i++)
-        if (captions->entries[i].run < 0 || captions->entries[i].run == run)
+    for (size_t i = 0; i < captions->count; i++)
+        if (captions->entries[i].at <= cycles && (captions->entries[i].run < 0 || captions->entries[i].run == run))
             text = captions->entries[i].text;
     return text;
 }

@@ -10,6 +10,7 @@
 struct lesson {
     char *title; /* NULL: there is no lesson */
     char *scenario, *question, *answer;
+    bool inside; /* it is about what happens inside an SM */
     int cases;   /* workloads: 1 or 2 */
     int step;    /* 0: the question; 1 to cases: that case plays; cases + 1: the answer */
 };

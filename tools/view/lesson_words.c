@@ -17,7 +17,8 @@ static enum wt_code fill_captions(const struct filling *f, struct run *const run
         const struct wt_caption *from = &f->from->captions[captions->count];
         struct caption *to = &captions->entries[captions->count];
         to->run = from->second && f->from->second ? 1 : 0;
-        to->at = wt_to_cycles(runs[to->run]->begin) + wt_to_cycles(wt_lesson_moment(from, f->figures));
+        const struct run *run = runs[to->run];
+        to->at = wt_to_cycles(run->begin + wt_lesson_moment(from, f->figures));
         WT_TRY(wt_lesson_fill(f->from, from->text, f->figures, &to->text, f->err));
     }
     return WT_OK;
@@ -26,6 +27,7 @@ static enum wt_code fill_captions(const struct filling *f, struct run *const run
 static enum wt_code fill_all(const struct filling *f, struct run *const runs[2], struct lesson *out, struct captions *captions)
 {
     out->title = wt_strdup(f->from->title);
+    out->inside = f->from->shared_memory || runs[0]->warp_states;
     out->cases = f->from->second ? 2 : 1;
     WT_TRY(wt_lesson_fill(f->from, f->from->scenario, f->figures, &out->scenario, f->err));
     WT_TRY(wt_lesson_fill(f->from, f->from->question, f->figures, &out->question, f->err));

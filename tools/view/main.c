@@ -240,13 +240,13 @@ static enum wt_code load_all(const struct options *o, struct loaded *loaded, str
     return code;
 }
 
-/* A lesson with one SM is about what happens inside it, one with host calls about what happens when. */
+/* A lesson about what happens inside an SM shows one, one with host calls what happens when. */
 static enum page first_page(const struct view *view, int asked)
 {
     if (asked >= 0 || !view->lesson.title)
         return asked >= 0 ? (enum page)asked : PAGE_OVERVIEW;
     const struct run *run = view->runs[0];
-    return run->sms == 1 ? PAGE_SM : run->timeline->host ? PAGE_TIMELINE : PAGE_OVERVIEW;
+    return view->lesson.inside ? PAGE_SM : run->timeline->host ? PAGE_TIMELINE : PAGE_OVERVIEW;
 }
 
 static enum wt_code begin_at(struct view *view, const char *at, struct wt_error *err)

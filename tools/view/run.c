@@ -261,6 +261,7 @@ void run_free(struct run *run)
     free(run->label);
     origin_free(run->origin);
     free(run->deadlock);
+    wt_warp_states_free(run->warp_states);
     wt_metrics_free(run->metrics);
     wt_gpu_free(run->gpu);
     wt_timeline_free(run->timeline);

@@ -11,6 +11,7 @@
 #include "gpu/gpu.h"
 #include "observe/metrics.h"
 #include "observe/timeline.h"
+#include "observe/warp_states.h"
 #include "sm/occupancy.h"
 #include "sm/shape.h"
 
@@ -55,6 +56,7 @@ struct run {
     wt_time *sorted_durations;    /* owned */
     uint64_t grid_blocks;         /* of all launches */
     struct origin *origin;        /* of a simulation (origin.h); NULL: it cannot be asked; owned; set after run_new */
+    struct wt_warp_states *warp_states; /* of warp-level simulations; NULL: it was none; owned */
     char *deadlock;               /* who waits for whom for ever; its blocks then end with the run; NULL: none; owned */
 };
 

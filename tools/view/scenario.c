@@ -47,6 +47,7 @@ static void take_kernel(struct scenario_kernel *kernel, const struct wt_kernel *
 /* What the panel needs to know of kernels that are simulated from their file. */
 static void take_needs(struct scenario *scenario, const struct wt_workload *workload)
 {
+    scenario->programs = workload->kernels[0].program != NULL;
     scenario->workload = wt_strdup(workload->path);
     scenario->kernels = wt_alloc(workload->kernel_count, sizeof *scenario->kernels);
     scenario->count = workload->kernel_count;
@@ -344,7 +345,7 @@ static void change_kernel(struct wt_workload_kernel *kernel, const struct change
     kernel->needs.registers_per_thread = changes->registers >= 0 ? changes->registers : kernel->needs.registers_per_thread;
     kernel->needs.dynamic_shared_bytes =
         changes->dynamic_shared >= 0 ? changes->dynamic_shared : kernel->needs.dynamic_shared_bytes;
-    kernel->order = changes->order == ORDER_AS_IS ? kernel->order : orders[changes->order];
+    kernel->order = changes->order == ORDER_AS_IS || kernel->program ? kernel->order : orders[changes->order];
 }
 
 static enum wt_code simulate_launches(const struct scenario *scenario, const struct wt_launches *launches, const struct wt_gpu *gpu,
@@ -369,7 +370,22 @@ struct outcome {
     struct wt_timeline *timeline;
     struct wt_why *why; /* NULL: nothing was asked */
     char *deadlock;     /* who waits for whom; NULL: none */
+    struct wt_warp_states *warps; /* NULL: no kernel has a program */
 };
+
+enum { WARP_STATE_BYTES = 64 << 20 };
+
+/* Warps are watched where there are any. */
+static enum wt_code watch_warps(const struct scenario *scenario, struct wt_launches *launches, struct outcome *out,
+                                struct wt_warp_observer *observer, struct wt_error *err)
+{
+    if (!launches->warp || out->why)
+        return WT_OK;
+    out->warps = wt_warp_states_new(out->gpu, WARP_STATE_BYTES);
+    *observer = wt_warp_states_observer(out->warps);
+    struct wt_warp_setup setup = {.observer = observer};
+    return wt_launches_set_warps(launches, &setup, scenario->seed, err);
+}
 
 /* A deadlock is worth seeing, too: its blocks stay on their SMs. */
 static enum wt_code note_deadlock(const struct standing *standing, struct outcome *out, const struct wt_error *stuck, struct wt_error *err)
@@ -381,12 +397,17 @@ static enum wt_code note_deadlock(const struct standing *standing, struct outcom
     return WT_OK;
 }
 
-static enum wt_code simulate_watched(const struct scenario *scenario, const struct wt_launches *launches, const struct wt_gpu *gpu,
+static enum wt_code simulate_watched(const struct scenario *scenario, struct wt_launches *launches, const struct wt_gpu *gpu,
                                      struct outcome *out, struct wt_error *err)
 {
     struct watchers watchers = {.why = out->why, .standing = standing_new(gpu->topology.sm_count)};
     struct wt_error inner = {0};
-    enum wt_code code = simulate_launches(scenario, launches, gpu, &watchers, out->timeline, &inner);
+    struct wt_warp_observer observer;
+    enum wt_code code = watch_warps(scenario, launches, out, &observer, &inner);
+    if (code == WT_OK)
+        code = simulate_launches(scenario, launches, gpu, &watchers, out->timeline, &inner);
+    if (out->warps)
+        wt_warp_states_finish(out->warps, standing_first_start(watchers.standing));
     if (code == WT_DEADLOCK)
         code = note_deadlock(watchers.standing, out, &inner, err);
     else if (code != WT_OK)
@@ -449,8 +470,10 @@ enum wt_code scenario_simulate(const struct scenario *scenario, const struct cha
         *out = run_new(label, outcome.timeline, outcome.gpu);
         (*out)->origin = origin_scenario(scenario, changes);
         (*out)->deadlock = outcome.deadlock;
+        (*out)->warp_states = outcome.warps;
         return WT_OK;
     }
+    wt_warp_states_free(outcome.warps);
     wt_timeline_free(outcome.timeline);
     wt_gpu_free(outcome.gpu);
     return code;
@@ -464,6 +487,7 @@ enum wt_code scenario_ask(const struct scenario *scenario, const struct changes 
     wt_timeline_free(outcome.timeline);
     wt_gpu_free(outcome.gpu);
     free(outcome.deadlock);
+    wt_warp_states_free(outcome.warps);
     *out = NULL;
     if (code == WT_OK) {
         wt_why_finish(outcome.why);

@@ -26,6 +26,7 @@ struct scenario {
     uint64_t seed;
     struct scenario_kernel *kernels; /* owned */
     size_t count;
+    bool programs; /* the kernels are given by their instructions: their blocks have no order to choose */
     char *workload; /* file of a workload whose kernels overlap, take tasks, wait for each other or have clusters, which is simulated
                        from there each time, and whose kernels here have no durations; NULL: the kernels run one after another */
 };

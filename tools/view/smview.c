@@ -2,20 +2,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "floor.h"
 #include "observe/words.h"
-#include "view.h"
+#include "smview.h"
 
-/* What the parts draw from. */
-struct opened {
-    struct view *view;
-    const struct run *run;
-    int index;
-    const struct sm_state *state;
-    struct colouring colouring;
-};
-
-static void heading(const struct opened *o, struct rect *rect, const char *text, const char *figure)
+void smview_heading(const struct opened *o, struct rect *rect, const char *text, const char *figure)
 {
     struct rect line = ui_cut_top(&o->view->ui, rect, 17);
     ui_text(&o->view->ui, line, ALIGN_LEFT, FONT_BOLD, TEXT_SMALL, o->view->ui.theme->ink, text);
@@ -45,17 +35,12 @@ static void label_piece(const struct opened *o, struct rect piece, uint32_t span
         ui_text(ui, piece, ALIGN_MIDDLE, FONT_PLAIN, TEXT_SMALL, palette_text_on(colour_of(o, span)), text);
 }
 
-/* A piece of a resource that a block holds: colour, pattern, the mouse. */
-static void draw_piece(const struct opened *o, struct rect piece, uint32_t span)
+void smview_touch_piece(const struct opened *o, struct rect piece, uint32_t span)
 {
     struct view *view = o->view;
-    colour full = colour_of(o, span);
     struct pick pick = {o->index, span};
     bool pinned = view->pinned.run == o->index && view->pinned.span == span;
     bool hovered = view->hover.run == o->index && view->hover.span == span;
-    canvas_fill(&view->canvas, piece, full);
-    if (view->hatching)
-        canvas_hatch(&view->canvas, piece, block_hatch(&o->colouring, span), ui_px(&view->ui, 6), palette_text_on(full), 70);
     if (ui_over(&view->ui, piece)) {
         view->hover = pick;
         if (view->ui.in.pressed)
@@ -63,6 +48,16 @@ static void draw_piece(const struct opened *o, struct rect piece, uint32_t span)
     }
     if (pinned || hovered)
         canvas_frame(&view->canvas, piece, ui_px(&view->ui, 2), view->ui.theme->ink);
+}
+
+/* A piece of a resource that a block holds: colour, pattern, the mouse. */
+static void draw_piece(const struct opened *o, struct rect piece, uint32_t span)
+{
+    colour full = colour_of(o, span);
+    canvas_fill(&o->view->canvas, piece, full);
+    if (o->view->hatching)
+        canvas_hatch(&o->view->canvas, piece, block_hatch(&o->colouring, span), ui_px(&o->view->ui, 6), palette_text_on(full), 70);
+    smview_touch_piece(o, piece, span);
 }
 
 static void draw_labelled(const struct opened *o, struct rect piece, uint32_t span)
@@ -73,25 +68,28 @@ static void draw_labelled(const struct opened *o, struct rect piece, uint32_t sp
 
 /* ---- Sub-cores ---- */
 
-static void draw_warp_slots(const struct opened *o, struct rect rect, int subcore)
+struct rect smview_warp_cell(const struct opened *o, struct rect rect, int slots, int slot)
 {
-    const struct wt_limits *limits = &o->run->gpu->limits;
-    struct ui *ui = &o->view->ui;
-    int slots = wt_warps_per_sm(limits) / limits->subcores, columns = 1, at = 0;
+    int columns = 1;
     for (int even = 1; even <= slots; even++) /* full rows, about square */
         if (slots % even == 0 && rect.w / even >= rect.h * even / slots)
             columns = even;
-    int rows = (slots + columns - 1) / columns;
-    int w = rect.w / columns, h = rect.h / (rows ? rows : 1);
+    int rows = (slots + columns - 1) / columns, w = rect.w / columns, h = rect.h / (rows ? rows : 1);
+    struct rect cell = {rect.x + slot % columns * w, rect.y + slot / columns * h, w, h};
+    return rect_inset(cell, ui_px(&o->view->ui, 1));
+}
+
+static void draw_warp_slots(const struct opened *o, struct rect rect, int subcore)
+{
+    const struct wt_limits *limits = &o->run->gpu->limits;
+    int slots = wt_warps_per_sm(limits) / limits->subcores, at = 0;
     for (int i = 0; i < slots; i++)
-        canvas_fill(ui->canvas, rect_inset((struct rect){rect.x + i % columns * w, rect.y + i / columns * h, w, h},
-                                           ui_px(ui, 1)), ui->theme->well);
+        canvas_fill(&o->view->canvas, smview_warp_cell(o, rect, slots, i), o->view->ui.theme->well);
     for (int slot = 0; slot < WT_MAX_SLOTS; slot++) {
         const struct held_block *held = &o->state->held[slot];
         int warps = held->span == NO_SPAN ? 0 : wt_lane(held->warp_lanes, subcore);
         for (int i = 0; i < warps && at < slots; i++, at++)
-            draw_labelled(o, rect_inset((struct rect){rect.x + at % columns * w, rect.y + at / columns * h, w, h}, ui_px(ui, 1)),
-                       held->span);
+            draw_labelled(o, smview_warp_cell(o, rect, slots, at), held->span);
     }
 }
 
@@ -122,14 +120,14 @@ static void draw_subcore(const struct opened *o, struct rect rect, int subcore)
     snprintf(name, sizeof name, "Sub-core %d%s", subcore, next ? " ◂ next" : "");
     int slots = wt_warps_per_sm(limits) / limits->subcores, free_slots = wt_sm_free_warp_slots(o->state->model, subcore);
     snprintf(figure, sizeof figure, "%d of %d warps", slots - free_slots, slots);
-    heading(o, &rect, name, figure);
+    smview_heading(o, &rect, name, figure);
     struct rect file = ui_cut_bottom(ui, &rect, 18);
     snprintf(figure, sizeof figure, "%s registers free", wt_words_count(number, (uint64_t)wt_sm_free_registers(o->state->model, subcore)));
     struct rect label = ui_cut_bottom(ui, &rect, 17);
     ui_text(ui, label, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, ui->theme->soft, "register file");
     ui_text(ui, label, ALIGN_RIGHT, FONT_PLAIN, TEXT_SMALL, ui->theme->soft, figure);
     draw_registers(o, file, subcore);
-    draw_warp_slots(o, rect, subcore);
+    (o->run->warp_states ? smview_draw_warps : draw_warp_slots)(o, rect, subcore);
 }
 
 /* ---- Shared memory ---- */
@@ -157,7 +155,7 @@ static void draw_shared(const struct opened *o, struct rect rect)
              100 * use.fragmentation);
     canvas_round(ui->canvas, rect, ui_px(ui, 6), ui->theme->surface, 255);
     rect = rect_inset(rect, ui_px(ui, 8));
-    heading(o, &rect, "Shared memory, by address", figure);
+    smview_heading(o, &rect, "Shared memory, by address", figure);
     struct rect scale = ui_cut_bottom(ui, &rect, 14);
     char end[32];
     snprintf(end, sizeof end, "%d KB", use.total_bytes / 1024);
@@ -224,7 +222,7 @@ static void draw_slots(const struct opened *o, struct rect rect)
     rect = rect_inset(rect, ui_px(ui, 8));
     int resident = (int)density_resident(&o->run->sm_density[o->view->sm], view_now(o->view));
     snprintf(figure, sizeof figure, "%d resident", resident);
-    heading(o, &rect, "Block slots", figure);
+    smview_heading(o, &rect, "Block slots", figure);
     int columns = o->run->slots > 8 ? 4 : 2, rows = (o->run->slots + columns - 1) / columns;
     int w = rect.w / columns, h = rect.h / rows;
     h = h > ui_px(ui, 26) ? ui_px(ui, 26) : h;
@@ -237,16 +235,15 @@ static void draw_slots(const struct opened *o, struct rect rect)
 static void draw_title(const struct opened *o, struct rect rect)
 {
     struct ui *ui = &o->view->ui;
-    char text[128];
+    char text[160], gpc[32];
     struct rect left = ui_cut_left(ui, &rect, 30), right = ui_cut_left(ui, &rect, 30);
     if (ui_button(ui, rect_inset(left, ui_px(ui, 2)), "◂", false, "previous SM ([)"))
         view_act(o->view, ACTION_previous_sm);
     if (ui_button(ui, rect_inset(right, ui_px(ui, 2)), "▸", false, "next SM (])"))
         view_act(o->view, ACTION_next_sm);
-    snprintf(text, sizeof text, "  SM %d", o->view->sm);
-    if (o->run->gpcs > 1)
-        snprintf(text, sizeof text, "  SM %d of GPC %d%s%s", o->view->sm, o->run->timeline->gpc_of_sm[o->view->sm],
-                 o->view->run_count > 1 ? ", " : "", o->view->run_count > 1 ? o->run->label : "");
+    snprintf(gpc, sizeof gpc, o->run->gpcs > 1 ? " of GPC %d" : "", o->run->timeline->gpc_of_sm[o->view->sm]);
+    snprintf(text, sizeof text, "  SM %d%s%s%.80s", o->view->sm, gpc, o->view->run_count > 1 ? ", " : "",
+             o->view->run_count > 1 ? o->run->label : "");
     ui_text(ui, rect, ALIGN_LEFT, FONT_BOLD, TEXT_TITLE, ui->theme->ink, text);
     if (o->state && o->state->refused > 0) {
         snprintf(text, sizeof text, "%llu blocks so far would not have fitted the modelled SM",
@@ -270,10 +267,12 @@ static void draw_inside(const struct opened *o, struct rect rect)
     struct ui *ui = &o->view->ui;
     int subcores = o->run->gpu->limits.subcores, across = rect.w > ui_px(ui, 760) ? subcores : (subcores + 1) / 2;
     int down = (subcores + across - 1) / across;
-    struct rect note = ui_cut_bottom(ui, &rect, 18);
-    ui_text(ui, note, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, ui->theme->soft,
-            "Warp states (eligible, issued, stalled) are not in this result: it was made block by block.");
-    struct rect shared = ui_cut_bottom(ui, &rect, 84);
+    if (o->run->warp_states)
+        smview_draw_states(o, rect_inset(ui_cut_bottom(ui, &rect, rect.h > ui_px(ui, 420) ? 116 : 86), ui_px(ui, 3)));
+    else
+        ui_text(ui, ui_cut_bottom(ui, &rect, 18), ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, ui->theme->soft, "Residency only: warp states "
+                "(eligible, issued, stalled) are known where kernels are simulated from their program.");
+    struct rect shared = ui_cut_bottom(ui, &rect, rect.h > ui_px(ui, 320) ? 84 : 64);
     for (int i = 0; i < subcores; i++) {
         struct rect part = {rect.x + rect.w * (i % across) / across, rect.y + rect.h * (i / across) / down, rect.w / across,
                             rect.h / down};
@@ -293,9 +292,11 @@ void smview_draw(struct view *view, struct rect rect, int index)
         sm_state_seek(view->sm_states[index], view_now(view));
     rect = rect_inset(rect, ui_px(&view->ui, 6));
     draw_title(&opened, ui_cut_top(&view->ui, &rect, 28));
+    bool low = rect.h < ui_px(&view->ui, opened.state ? 560 : 200);
     int rows = (opened.run->slots + 1) / 2;
     double slots_height = opened.run->slots > 8 ? 20.0 * ((opened.run->slots + 3) / 4) + 40 : 26.0 * rows + 40;
-    draw_slots(&opened, rect_inset(ui_cut_bottom(&view->ui, &rect, fmin(slots_height, 220)), ui_px(&view->ui, 3)));
+    if (!low) /* the blocks' shared memory and warps say as much */
+        draw_slots(&opened, rect_inset(ui_cut_bottom(&view->ui, &rect, fmin(slots_height, 220)), ui_px(&view->ui, 3)));
     if (opened.state)
         draw_inside(&opened, rect);
     else

@@ -95,3 +95,8 @@ wt_time standing_add(const struct standing *standing, struct wt_timeline *timeli
     }
     return end;
 }
+
+wt_time standing_first_start(const struct standing *standing)
+{
+    return standing->origin == WT_NEVER ? 0 : standing->origin;
+}

@@ -18,4 +18,7 @@ struct wt_watch standing_watch(struct standing *standing);
  * after the last thing that happened. Returns that end, 0 when no block stands. */
 wt_time standing_add(const struct standing *standing, struct wt_timeline *timeline);
 
+/* The first block's start on the simulation's axis; 0 when no block started. */
+wt_time standing_first_start(const struct standing *standing);
+
 #endif

@@ -183,7 +183,8 @@ static void show_settings(struct view *view, struct rect *rect)
     changed |= number_row(view, rect, "registers a thread", w->registers, sizeof w->registers, 0, 8);
     changed |= number_row(view, rect, "dynamic shared (B)", w->shared, sizeof w->shared, 0, 4096);
     changed |= gpu_row(view, rect);
-    changed |= order_row(view, rect);
+    if (!view->scenario->programs)
+        changed |= order_row(view, rect);
     ui_cut_top(&view->ui, rect, 8);
     int clicked = panel_choice(view, rect, buttons, 2, 0);
     if (clicked == 1)
@@ -207,6 +208,10 @@ void panel_whatif(struct view *view, struct rect rect)
     report(view, &rect);
     if (!first_kernel(view)->needs_known)
         panel_words(view, &rect, false, "Result files do not tell registers and shared memory: both are taken as 0 until you set them.");
-    panel_words(view, &rect, false, "What you change holds for all kernels. A block lasts as long as it did, whatever runs beside it; with "
-                "another block size each thread's work stays the same. `wavetail whatif` models what blocks share.");
+    if (view->scenario->programs)
+        panel_words(view, &rect, false, "What you change holds for all kernels; their warps' instructions are simulated anew, so a "
+                    "change shows in their durations, too.");
+    else
+        panel_words(view, &rect, false, "What you change holds for all kernels. A block lasts as long as it did, whatever runs beside it; "
+                    "with another block size each thread's work stays the same. `wavetail whatif` models what blocks share.");
 }
