@@ -13,7 +13,7 @@ static const struct wt_colour colours[WT_STALL_COUNT] = {
     [WT_STALL_MISC] = RGB(0x303030),             [WT_STALL_NO_INSTRUCTION] = RGB(0x7d4f33),
     [WT_STALL_NOT_SELECTED] = RGB(0xa9dccb),     [WT_STALL_SELECTED] = RGB(0x009e73),
     [WT_STALL_SHORT_SCOREBOARD] = RGB(0xf0e442), [WT_STALL_SLEEPING] = RGB(0xb9c4d6),
-    [WT_STALL_TEX_THROTTLE] = RGB(0x3f8f9e),     [WT_STALL_WAIT] = RGB(0xd9dbe0),
+    [WT_STALL_TEX_THROTTLE] = RGB(0x3f8f9e),     [WT_STALL_WAIT] = RGB(0x9fb0bf),
 };
 
 struct wt_colour wt_state_colour(enum wt_stall_reason state)

@@ -1,4 +1,4 @@
-/* Colours of warp states, and the legend that explains them. Private to sim/observe. */
+/* Colours of warp states, and the legend that explains them. For sim/observe and the view. */
 #ifndef WT_OBSERVE_WARP_STYLE_H
 #define WT_OBSERVE_WARP_STYLE_H
 

@@ -74,8 +74,8 @@ struct wt_warp_observer {
     void (*state)(void *context, const struct wt_warp_span *span);
     int watched_subcore;
     /* What SM `sm` held in cycle `at`, a whole cycle of the simulation's own axis: by sub-core and warp slot, `count` in all.
-     * Returns the next cycle to be told of, later than `at`; the first is 0, and none is told of after the last block's end. Called for one SM from one thread at a time, for
-     * several SMs from several threads at once. NULL: not wanted. */
+     * Returns the next cycle to be told of, later than `at`; the first is 0, and none is told of after the last block's end.
+     * Called for one SM from one thread at a time, for several SMs from several threads at once. NULL: not wanted. */
     wt_time (*sample)(void *context, int sm, wt_time at, const struct wt_warp_sample *slots, int count);
 };
 

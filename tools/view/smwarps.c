@@ -4,34 +4,29 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
+#include "observe/warp_style.h"
 #include "observe/words.h"
 #include "smview.h"
 
-/* The six colours of Okabe and Ito and shades of them; what nears issue is green, memory is red and orange. */
-static const struct {
-    colour value;
-    enum hatch hatch;
-    const char *name; /* NULL: Nsight Compute's, in words */
-} looks[WT_STALL_COUNT] = {
-    [WT_STALL_SELECTED] = {0x007a58, HATCH_NONE, "issued"},
-    [WT_STALL_NOT_SELECTED] = {0x66cdaa, HATCH_RISING, "eligible"},
-    [WT_STALL_LONG_SCOREBOARD] = {0xd55e00, HATCH_FALLING, NULL},
-    [WT_STALL_SHORT_SCOREBOARD] = {0xe69f00, HATCH_LEVEL, NULL},
-    [WT_STALL_BARRIER] = {0xcc79a7, HATCH_UPRIGHT, NULL},
-    [WT_STALL_WAIT] = {0xf0e442, HATCH_DOTS, NULL},
-    [WT_STALL_MATH_PIPE_THROTTLE] = {0x0072b2, HATCH_CROSSED, NULL},
-    [WT_STALL_MIO_THROTTLE] = {0x56b4e9, HATCH_RISING, NULL},
-    [WT_STALL_LG_THROTTLE] = {0x8c3a00, HATCH_LEVEL, NULL},
-    [WT_STALL_TEX_THROTTLE] = {0x5f2b10, HATCH_DOTS, NULL},
-    [WT_STALL_NO_INSTRUCTION] = {0x7a7f87, HATCH_FALLING, NULL},
-    [WT_STALL_BRANCH_RESOLVING] = {0xa9aeb5, HATCH_RISING, NULL},
-    [WT_STALL_DISPATCH] = {0x3d5a80, HATCH_UPRIGHT, NULL},
-    [WT_STALL_MEMBAR] = {0x8e5a7c, HATCH_DOTS, NULL},
-    [WT_STALL_SLEEPING] = {0x5a5f66, HATCH_LEVEL, NULL},
-    [WT_STALL_DRAIN] = {0x5a5f66, HATCH_CROSSED, NULL},
-    [WT_STALL_IMC_MISS] = {0x5a5f66, HATCH_UPRIGHT, NULL},
-    [WT_STALL_MISC] = {0x5a5f66, HATCH_DOTS, NULL},
+/* With the colour, so that common states differ without it. */
+static const enum hatch hatches[WT_STALL_COUNT] = {
+    [WT_STALL_SELECTED] = HATCH_NONE,           [WT_STALL_NOT_SELECTED] = HATCH_RISING,
+    [WT_STALL_LONG_SCOREBOARD] = HATCH_FALLING, [WT_STALL_SHORT_SCOREBOARD] = HATCH_LEVEL,
+    [WT_STALL_BARRIER] = HATCH_UPRIGHT,         [WT_STALL_WAIT] = HATCH_DOTS,
+    [WT_STALL_MATH_PIPE_THROTTLE] = HATCH_CROSSED, [WT_STALL_MIO_THROTTLE] = HATCH_RISING,
+    [WT_STALL_LG_THROTTLE] = HATCH_LEVEL,       [WT_STALL_TEX_THROTTLE] = HATCH_DOTS,
+    [WT_STALL_NO_INSTRUCTION] = HATCH_FALLING,  [WT_STALL_BRANCH_RESOLVING] = HATCH_RISING,
+    [WT_STALL_DISPATCH] = HATCH_UPRIGHT,        [WT_STALL_MEMBAR] = HATCH_DOTS,
+    [WT_STALL_SLEEPING] = HATCH_LEVEL,          [WT_STALL_DRAIN] = HATCH_CROSSED,
+    [WT_STALL_IMC_MISS] = HATCH_UPRIGHT,        [WT_STALL_MISC] = HATCH_DOTS,
 };
+
+/* The pictures' colours. */
+static colour colour_of(enum wt_stall_reason state)
+{
+    struct wt_colour c = wt_state_colour(state);
+    return (colour)lround(255 * c.red) << 16 | (colour)lround(255 * c.green) << 8 | (colour)lround(255 * c.blue);
+}
 
 /* From the bottom of the chart upwards: first what gets on. */
 static const enum wt_stall_reason order[WT_STALL_COUNT] = {
@@ -42,10 +37,9 @@ static const enum wt_stall_reason order[WT_STALL_COUNT] = {
 
 static const char *name_of(enum wt_stall_reason state, char text[32])
 {
-    snprintf(text, 32, "%s", looks[state].name ? looks[state].name : wt_stall_name(state));
-    for (char *c = text; *c; c++)
-        *c = *c == '_' ? ' ' : *c;
-    return text;
+    if (state == WT_STALL_SELECTED || state == WT_STALL_NOT_SELECTED)
+        return state == WT_STALL_SELECTED ? "issued" : "eligible";
+    return wt_state_words(state, text);
 }
 
 /* The warp level counts from the first block's start. */
@@ -56,9 +50,10 @@ static wt_time recorded(const struct opened *o, wt_time t)
 
 static void fill_state(const struct opened *o, struct rect piece, enum wt_stall_reason state)
 {
-    canvas_fill(&o->view->canvas, piece, looks[state].value);
+    colour value = colour_of(state);
+    canvas_fill(&o->view->canvas, piece, value);
     if (o->view->hatching)
-        canvas_hatch(&o->view->canvas, piece, looks[state].hatch, ui_px(&o->view->ui, 6), palette_text_on(looks[state].value), 80);
+        canvas_hatch(&o->view->canvas, piece, hatches[state], ui_px(&o->view->ui, 6), palette_text_on(value), 80);
 }
 
 /* ---- A sub-core ---- */
@@ -76,7 +71,7 @@ static void draw_warp(const struct opened *o, struct rect cell, const struct wt_
     unsigned long long block = run_span(o->run, span)->block;
     snprintf(text, sizeof text, "%llu", block);
     if (cell.h >= ui_px(ui, 12) && ui_text_width(ui, FONT_PLAIN, TEXT_SMALL, text) + ui_px(ui, 2) <= cell.w)
-        ui_text(ui, cell, ALIGN_MIDDLE, FONT_PLAIN, TEXT_SMALL, palette_text_on(looks[state].value), text);
+        ui_text(ui, cell, ALIGN_MIDDLE, FONT_PLAIN, TEXT_SMALL, palette_text_on(colour_of(state)), text);
     snprintf(tip, sizeof tip, "warp %d of block %llu: %s: %s", sample->warp, block, name_of(state, name), wt_stall_help(state));
     ui_set_tip(ui, cell, tip);
     smview_touch_piece(o, cell, span);
@@ -111,7 +106,7 @@ static void draw_legend(const struct opened *o, struct rect rect, const double n
         if (rect.w < ui_px(ui, width))
             return;
         struct rect entry = ui_cut_left(ui, &rect, width);
-        snprintf(tip, sizeof tip, "%s: %s; %.1f warps on average in the timeline's window", name, wt_stall_help(state), mean[state]);
+        snprintf(tip, sizeof tip, "%s: %s; %.1f warps on average in the timeline's window", name_of(state, name), wt_stall_help(state), mean[state]);
         ui_set_tip(ui, entry, tip);
         struct rect box = ui_cut_left(ui, &entry, 14);
         box.y += (box.h - ui_px(ui, 12)) / 2;
@@ -148,12 +143,15 @@ static void draw_chart(const struct opened *o, struct rect plot)
 {
     struct column *columns = wt_alloc((size_t)plot.w, sizeof *columns);
     double most = fill_columns(o, columns, plot.w);
+    colour colours[WT_STALL_COUNT];
+    for (int i = 0; i < WT_STALL_COUNT; i++)
+        colours[i] = colour_of((enum wt_stall_reason)i);
     canvas_fill(&o->view->canvas, plot, o->view->ui.theme->well);
     for (int x = 0; x < plot.w; x++) {
         double height = 0;
         for (int i = 0; i < WT_STALL_COUNT && columns[x].all > 0; i++) {
             int y0 = (int)lround(plot.h * height / most), y1 = (int)lround(plot.h * (height += columns[x].warps[order[i]]) / most);
-            canvas_fill(&o->view->canvas, (struct rect){plot.x + x, plot.y + plot.h - y1, 1, y1 - y0}, looks[order[i]].value);
+            canvas_fill(&o->view->canvas, (struct rect){plot.x + x, plot.y + plot.h - y1, 1, y1 - y0}, colours[order[i]]);
         }
     }
     free(columns);
