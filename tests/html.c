@@ -165,6 +165,44 @@ START_TEST(page_describes_the_run)
 }
 END_TEST
 
+static double item(const json_t *array, size_t i)
+{
+    return json_number_value(json_array_get(array, i));
+}
+
+/* A copy of 4,096 bytes from 5 to 15, on its engine's track and on its stream's; the blocks begin 20 after the first call. */
+START_TEST(page_describes_the_hosts_side)
+{
+    static const char *const tracks[] = {"main", "0", "copies to the device", "copies to the host", "copies within the device"};
+    struct wt_timeline *timeline = two_blocks("k");
+    timeline->host = wt_host_timeline_empty(1, 1);
+    for (size_t i = 0; i < sizeof tracks / sizeof *tracks; i++)
+        wt_host_timeline_add_track(timeline->host, tracks[i]);
+    struct wt_host_span copy = {.kind = WT_ACTIVITY_COPY, .track = 2, .begin = 5 * WT_CYCLE, .end = 15 * WT_CYCLE, .bytes = 4096,
+                                .name = wt_host_timeline_name(timeline->host, "in")};
+    wt_host_timeline_add(timeline->host, &copy);
+    timeline->host->lead = 20 * WT_CYCLE;
+    timeline->host->end = 55 * WT_CYCLE;
+    char *page = page_of(timeline, NULL, NULL), *text = element(page, "run");
+    json_t *root = json_loads(text, 0, NULL), *side = json_array_get(json_object_get(root, "sides"), 0);
+    json_t *host = json_object_get(side, "host"), *span = json_array_get(json_object_get(host, "spans"), 0);
+    ck_assert_double_eq(member(side, "lead"), 20);
+    ck_assert_double_eq(member(host, "end"), 55);
+    ck_assert_uint_eq(json_array_size(json_object_get(host, "tracks")), 5);
+    ck_assert_str_eq(json_string_value(json_array_get(span, 0)), "copy");
+    ck_assert_double_eq(item(span, 1), 2);
+    ck_assert_double_eq(item(span, 2), 1);
+    ck_assert_str_eq(json_string_value(json_array_get(json_object_get(host, "names"), (size_t)item(span, 3))), "in");
+    ck_assert_double_eq(item(span, 4), 5);
+    ck_assert_double_eq(item(span, 5), 15);
+    ck_assert_double_eq(item(span, 7), 4096);
+    json_decref(root);
+    free(text);
+    free(page);
+    wt_timeline_free(timeline);
+}
+END_TEST
+
 /* Also of an empty timeline a page can be made. */
 START_TEST(page_needs_no_network)
 {
@@ -208,6 +246,7 @@ Suite *html_suite(void)
     TCase *tcase = tcase_create("html");
     tcase_add_test(tcase, page_holds_every_block);
     tcase_add_test(tcase, page_describes_the_run);
+    tcase_add_test(tcase, page_describes_the_hosts_side);
     tcase_add_test(tcase, page_needs_no_network);
     tcase_add_test(tcase, script_draws_and_tells);
     tcase_set_timeout(tcase, 30);

@@ -2,7 +2,8 @@
 
 const MOST_SHAPES = 6000; // visible blocks up to which each is drawn as a shape
 const LEAST_LANE = 3;     // pixels of a lane's height from which blocks are drawn as shapes
-const LEFT = 64, RIGHT = 16, TOP = 22, BOTTOM = 6, CAPTION = 24, TRACK = 18, TRACK_SPACE = 8, MARKS = 22, MOST_TRACKS = 16;
+const LEFT = 64, RIGHT = 16, TOP = 22, BOTTOM = 6, CAPTION = 24, TRACK = 18, TRACK_SPACE = 8, MARKS = 22, MOST_TRACKS = 16, CURVE = 52, CURVE_SPACE = 10;
+const LEAST_FOR_CURVE = 170; // height for each side
 
 const canvas = document.getElementById("plot"), facts = document.getElementById("facts");
 const context = canvas.getContext("2d");
@@ -28,16 +29,17 @@ function remarksOf(index) {
 function headOf(side, index) {
   const tracks = tracksOf(side).length;
   return {caption: run.sides.length > 1 ? CAPTION : 0, tracks: tracks && tracks * TRACK + TRACK_SPACE,
-          marks: remarksOf(index).length ? MARKS : 0};
+          marks: remarksOf(index).length ? MARKS : 0, curve: height / run.sides.length < LEAST_FOR_CURVE ? 0 : CURVE};
 }
 
-/* Where a side is seen: its host's tracks, its remarks' numbers, and the band of its rows. All bands are equally high. */
+/* Where a side is seen: its host's tracks, its remarks' numbers, the band of its rows, and the curve. All bands are equally high. */
 function bandOf(index) {
-  const heads = run.sides.map(headOf), sum = head => head.caption + head.tracks + head.marks;
+  const heads = run.sides.map(headOf), sum = head => head.caption + head.tracks + head.marks + head.curve;
   const each = Math.max(20, (height - TOP - BOTTOM - heads.reduce((all, head) => all + sum(head), 0)) / run.sides.length);
   const begin = TOP + heads.slice(0, index).reduce((all, head) => all + sum(head) + each, 0), head = heads[index];
   const tracks = begin + head.caption, marks = tracks + head.tracks;
-  return {caption: begin + head.caption - 7, tracks, marks, top: marks + head.marks, height: each};
+  const top = marks + head.marks;
+  return {caption: begin + head.caption - 7, tracks, marks, top, height: each, curve: top + each + CURVE_SPACE, curveHeight: Math.max(0, head.curve - CURVE_SPACE)};
 }
 
 /* Height of an SM's row, and the top of the first one, which may lie above the band. */
@@ -267,6 +269,64 @@ function drawTracks(side, band) {
   }
 }
 
+/* ---- Resident blocks over time ---- */
+
+/* The sorted times, and before each of them the sum of those before it. */
+function summed(times) {
+  const sorted = times.slice().sort(), before = new Float64Array(sorted.length + 1);
+  for (let i = 0; i < sorted.length; i++)
+    before[i + 1] = before[i] + sorted[i];
+  return {sorted, before};
+}
+
+/* The sum of t - time over the times before t. */
+function sinceTimes({sorted, before}, t) {
+  let low = 0, high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] < t)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low * t - before[low];
+}
+
+/* Mean resident blocks in [from, to): exact, however many blocks begin and end in it. */
+function resident(side, from, to) {
+  const started = side.started = side.started || summed(side.start), ended = side.ended = side.ended || summed(side.end);
+  const area = t => sinceTimes(started, t) - sinceTimes(ended, t);
+  return Math.max(0, (area(to) - area(from)) / (to - from));
+}
+
+/* What the SMs hold where all launches' blocks fit alike; 0: they do not. */
+function capacityOf(side) {
+  const each = new Set(side.launches.map(launch => launch.blocks_per_sm));
+  return each.size === 1 ? side.sms * [...each][0] : 0;
+}
+
+function drawCurve(side, band) {
+  if (!band.curveHeight)
+    return;
+  const columns = Math.max(1, Math.floor(width - left - RIGHT)), bottom = band.curve + band.curveHeight - 4, values = [];
+  for (let column = 0; column < columns; column++)
+    values.push(resident(side, timeAt(left + column), timeAt(left + column + 1)));
+  const most = Math.max(1, capacityOf(side), ...values), y = value => bottom - value / most * (bottom - band.curve - 2);
+  context.fillStyle = css(COLOURS[0]);
+  context.globalAlpha = 0.45;
+  for (const [column, value] of values.entries())
+    context.fillRect(left + column, y(value), 1, bottom - y(value));
+  context.globalAlpha = 1;
+  context.fillStyle = theme.grey;
+  context.fillRect(left, bottom, width - left - RIGHT, 1);
+  context.textAlign = "right";
+  context.fillText(plain(Math.round(most)), left - 6, band.curve + 8);
+  context.fillText("blocks", left - 6, bottom);
+  context.textAlign = "left";
+  for (let px = left; capacityOf(side) === most && px < width - RIGHT; px += 8)
+    context.fillRect(px, band.curve + 2, 4, 1);
+}
+
 /* ---- Remarks and marks ---- */
 
 /* A number over its moment, beside the one before it where they would overlap, and a line down. */
@@ -355,6 +415,7 @@ function drawSide(side, index) {
     drawDensity(side, rows, seen);
   context.restore();
   drawRowNames(side, band, rows, seen);
+  drawCurve(side, band);
   drawRemarks(side, index, band);
 }
 

@@ -8,12 +8,14 @@ function spanAt(side, band, px, py) {
   return hit && hit.length ? {side, row, span: hit[hit.length - 1]} : null;
 }
 
-/* What is at a place: a block {side, i, sm, slot}, a span of the host's side, or null. */
+/* What is at a place: a block {side, i, sm, slot}, a span of the host's side, a moment of the curve {side, at}, or null. */
 function found(px, py) {
   for (const [index, side] of run.sides.entries()) {
     const band = bandOf(index), rows = rowsIn(side, band);
-    if (px < left || px > width - RIGHT || py < band.tracks || py >= band.top + band.height)
+    if (px < left || px > width - RIGHT || py < band.tracks || py >= Math.max(band.top + band.height, band.curve + band.curveHeight))
       continue;
+    if (py >= band.top + band.height)
+      return py >= band.curve && band.curveHeight ? {side, at: timeAt(px)} : null;
     if (py < band.top)
       return spanAt(side, band, px, py);
     const row = Math.floor((py - rows.top) / rows.pitch), sm = side.rows[row];
@@ -210,7 +212,7 @@ canvas.addEventListener("pointerdown", event => {
 canvas.addEventListener("pointerup", event => {
   const what = held && held.moved < 4 ? found(event.offsetX, event.offsetY) : null;
   if (held && held.moved < 4)
-    pin(what && !what.span ? what : null);
+    pin(what && what.i !== undefined ? what : null);
   held = null;
 });
 canvas.addEventListener("pointermove", event => {

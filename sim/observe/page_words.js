@@ -149,6 +149,14 @@ function factsOfSpan({row, span}) {
   return lines.join("\n");
 }
 
+function factsOfMoment({side, at}) {
+  const pixel = (view.to - view.from) / (width - left - RIGHT), capacity = capacityOf(side);
+  return `${words(at)}\n${plain(Math.round(10 * resident(side, at, at + pixel)) / 10)}` +
+         (capacity ? ` of ${plain(capacity)}` : "") + " blocks resident";
+}
+
 function factsOf(found) {
+  if (found.at !== undefined)
+    return factsOfMoment(found);
   return found.span ? factsOfSpan(found) : factsOfBlock(found);
 }

@@ -3,7 +3,7 @@
  * node rounds.js PAGE */
 const assert = require("assert"), {open} = require("./browser.js");
 
-const WIDTH = 1080, HEIGHT = 428, LEFT = 64, PLOT = 1000, ROW = 100, TOP = 22; // as page_draw.js lays them out
+const WIDTH = 1080, HEIGHT = 480, LEFT = 64, PLOT = 1000, ROW = 100, TOP = 22; // as page_draw.js lays them out
 const page = open(process.argv[2], WIDTH, HEIGHT), {plot, facts, metrics} = page.elements;
 const at = (time, sm) => ({offsetX: LEFT + time / 3000 * PLOT, offsetY: TOP + sm * ROW + 40});
 const drawnNow = () => {
@@ -12,7 +12,7 @@ const drawnNow = () => {
   return plot.context.drawn;
 };
 const near = (a, b) => Math.abs(a - b) < 1e-6;
-const isBlock = rect => rect[1].fillStyle.startsWith("rgb(");
+const isBlock = rect => rect[1].fillStyle.startsWith("rgb(") && rect[1].globalAlpha === 1;
 
 /* Ten shapes: block k from 1000 floor(k/4) on in the row of SM k % 4. */
 const rects = drawnNow().filter(one => one[0] === "fillRect" && isBlock(one));
@@ -39,6 +39,11 @@ assert.strictEqual(facts.style.display, "block");
 assert.match(facts.textContent, /^equal, launch 0\nblock 9 of 10\nSM 1, slot 0\n2,000 cycles to 3,000 cycles\nlasts 1,000 cycles$/);
 page.send("plot", "pointermove", at(2500, 2));
 assert.strictEqual(facts.style.display, "none");
+
+/* Under the rows: resident blocks. */
+page.send("plot", "pointermove", {offsetX: at(2500, 0).offsetX, offsetY: HEIGHT - 20});
+assert.match(facts.textContent, /^2,500 cycles\n2 of 4 blocks resident$/);
+assert.strictEqual(page.evaluate("resident(run.sides[0], 1500, 2500)"), 3);
 
 /* The wheel zooms about the cursor; dragging pans, not beyond the ends; F shows everything again. */
 const cursor = at(1200, 0), before = page.evaluate(`timeAt(${cursor.offsetX})`);
