@@ -15,6 +15,7 @@ static const char *const pages[] = {
     "replay $ROOT/traces/h200/spin_uni_b256_ds0.r0.csv.zst --html replay.html",
     "run $ROOT/configs/workloads/pipeline-streams.cfg --html streams.html",
     "lesson deadlock --html lesson.html",
+    "lesson fragmentation --html space.html",
 };
 
 /* Fonts and the browser's version make a difference to letters, but to few pixels. */

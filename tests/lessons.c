@@ -64,7 +64,7 @@ END_TEST
 
 /* What each lesson's answer rests on. residency: 64/8, 65,536/(256 x 64), 227 KB/65 KB. granularity: 16,384 registers of a file hold
  * 12 warps of 1,280, 10 of 1,536. waves: L1f. small-grid: L1g. imbalance: as in remedies.c. fragmentation: holes
- * of 51 KB until 50,000, one of 102 from 10,000. clusters: as many as traces/h200/max_clusters.csv has, 132 and 7 of 16. */
+ * of 51 and 75 KB until 50,000, one of 126 from 10,000. clusters: as many as traces/h200/max_clusters.csv has, 132 and 7 of 16. */
 START_TEST(figures_are_right)
 {
     static const struct {

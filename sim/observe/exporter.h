@@ -32,7 +32,7 @@ struct wt_export {
     struct wt_timeline *measured;   /* shown first */
     const char *labels[2]; /* what `measured` and `simulated` are called where both are there; NULL: so. With labels they may be
                               any two runs that are to be compared */
-    const struct wt_address_space *spaces[2]; /* of theirs, in pictures instead of the SMs' rows; NULL: none */
+    const struct wt_address_space *spaces[2]; /* of theirs, shown instead of the SMs' rows; NULL: none */
     const struct wt_story *story;   /* NULL: none */
     const char *title;  /* of a picture; NULL: made from the timeline */
     int width, height;  /* of a picture, in pixels (points for PDF); 0: chosen to suit the content */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/json.h"
+#include "observe/address_space.h"
 #include "observe/html_page.h"
 #include "observe/metrics.h"
 
@@ -134,6 +135,44 @@ static void describe_host(struct wt_json *json, const struct wt_host_timeline *h
     wt_json_close(json);
 }
 
+/* ---- Shared memory ---- */
+
+/* Of what was not over by the end of the simulation: the end. */
+static void cycles_after(struct wt_json *json, const struct wt_address_space *space, wt_time at, wt_time end)
+{
+    wt_json_number(json, NULL, wt_to_cycles(at == WT_NEVER ? end : at) - (at == WT_NEVER ? 0 : wt_to_cycles(space->origin)), DIGITS + 4);
+}
+
+/* [launch, block, offset, bytes, held, start, end, known]: cycles after the first start of any block. */
+static void describe_range(struct wt_json *json, const struct wt_address_space *space, const struct wt_held_range *range, wt_time end)
+{
+    wt_json_array(json, NULL);
+    wt_json_int(json, NULL, range->launch);
+    wt_json_int(json, NULL, (int64_t)range->block);
+    wt_json_int(json, NULL, range->offset);
+    wt_json_int(json, NULL, range->bytes);
+    cycles_after(json, space, range->held, end);
+    cycles_after(json, space, range->start, end);
+    cycles_after(json, space, range->end, end);
+    cycles_after(json, space, range->known, end);
+    wt_json_close(json);
+}
+
+/* `end`: the makespan. */
+static void describe_space(struct wt_json *json, const struct wt_address_space *space, wt_time end)
+{
+    int total = 1;
+    for (size_t i = 0; i < space->count; i++)
+        total = space->ranges[i].total > total ? space->ranges[i].total : total;
+    wt_json_object(json, "space");
+    wt_json_int(json, "total", total);
+    wt_json_array(json, "ranges");
+    for (size_t i = 0; i < space->count; i++)
+        describe_range(json, space, &space->ranges[i], end);
+    wt_json_close(json);
+    wt_json_close(json);
+}
+
 /* ---- A side ---- */
 
 static void describe_launches(struct wt_json *json, const struct wt_timeline *timeline)
@@ -153,7 +192,8 @@ static void describe_launches(struct wt_json *json, const struct wt_timeline *ti
     wt_json_close(json);
 }
 
-static void describe_side(struct wt_json *json, int number, const char *label, struct wt_timeline *timeline)
+static void describe_side(struct wt_json *json, int number, const char *label, const struct wt_address_space *space,
+                          struct wt_timeline *timeline)
 {
     struct wt_metrics *metrics = wt_metrics_of_timeline(timeline);
     wt_json_object(json, NULL);
@@ -176,6 +216,8 @@ static void describe_side(struct wt_json *json, int number, const char *label, s
     describe_part(json, &metrics->whole, wt_metrics_has_tail(metrics));
     if (timeline->host)
         describe_host(json, timeline->host);
+    if (space)
+        describe_space(json, space, wt_metrics_makespan(&metrics->whole));
     wt_json_close(json);
     wt_metrics_free(metrics);
 }
@@ -226,7 +268,7 @@ char *wt_html_description(const struct wt_export *what, const char *title)
     wt_json_array(&json, "sides");
     for (int i = 0; i < 2; i++)
         if (sides[i])
-            describe_side(&json, i, label_of(what, i), sides[i]);
+            describe_side(&json, i, label_of(what, i), what->spaces[i], sides[i]);
     wt_json_close(&json);
     if (what->story)
         describe_story(&json, what->story);

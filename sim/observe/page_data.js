@@ -59,11 +59,12 @@ function numbersOf(bytes) {
   return {next, change};
 }
 
-/* Adds to the side: start, end (cycles), block, launch, task by index, and first: for each lane the index of its first block. */
+/* Adds to the side: start, end (cycles), block, launch, task, shade by index, and first: for each lane the index of its first block.
+ * Shades alternate within a slot, anew with each launch. */
 function unpack(side, bytes) {
   const read = numbersOf(bytes), lanes = side.sms * side.slots;
   Object.assign(side, {start: new Float64Array(side.blocks), end: new Float64Array(side.blocks),
-                       block: new Float64Array(side.blocks), launch: new Uint32Array(side.blocks),
+                       block: new Float64Array(side.blocks), launch: new Uint32Array(side.blocks), shade: new Uint8Array(side.blocks),
                        task: new Float64Array(side.tasks ? side.blocks : 0), first: new Uint32Array(lanes + 1)});
   for (let lane = 0, i = 0; lane < lanes; lane++) {
     let time = side.lead * UNITS_PER_CYCLE, block = 0, launch = 0, task = 0;
@@ -72,6 +73,7 @@ function unpack(side, bytes) {
       side.end[i] = (time += read.next()) / UNITS_PER_CYCLE;
       side.block[i] = block += read.change();
       side.launch[i] = launch += read.change();
+      side.shade[i] = i > side.first[lane] && side.launch[i - 1] === launch ? 1 - side.shade[i - 1] : 0;
       if (side.tasks)
         side.task[i] = task += read.change();
     }

@@ -29,7 +29,7 @@ function remarksOf(index) {
 function headOf(side, index) {
   const tracks = tracksOf(side).length;
   return {caption: run.sides.length > 1 ? CAPTION : 0, tracks: tracks && tracks * TRACK + TRACK_SPACE,
-          marks: remarksOf(index).length ? MARKS : 0, curve: height / run.sides.length < LEAST_FOR_CURVE ? 0 : CURVE};
+          marks: remarksOf(index).length ? MARKS : 0, curve: side.space || height / run.sides.length < LEAST_FOR_CURVE ? 0 : CURVE};
 }
 
 /* Where a side is seen: its host's tracks, its remarks' numbers, the band of its rows, and the curve. All bands are equally high. */
@@ -45,7 +45,7 @@ function bandOf(index) {
 /* Height of an SM's row, and the top of the first one, which may lie above the band. */
 function rowsIn(side, band) {
   const pitch = band.height / side.sms / (view.rowTo - view.rowFrom);
-  return {pitch, top: band.top - view.rowFrom * side.sms * pitch, gap: pitch > 8 ? 2 : pitch > 4 ? 1 : 0};
+  return {pitch, top: band.top - view.rowFrom * side.sms * pitch, gap: pitch > 10 ? 2 : pitch > 6 ? 1 : 0};
 }
 
 function visibleRows(side, band, rows) {
@@ -65,8 +65,8 @@ function visibleBlocks(side, seen, most) {
 
 /* ---- Drawing ---- */
 
-function shade(side, i, lane) {
-  return SHADES[side.launch[i] % SHADES.length][(i - side.first[lane]) % 2];
+function shade(side, i) {
+  return SHADES[side.launch[i] % SHADES.length][side.shade[i]];
 }
 
 /* Also of a block that waits for ever, which does nothing more from `stuck` on. */
@@ -90,11 +90,12 @@ function drawShapes(side, rows, seen) {
   const laneHeight = (rows.pitch - rows.gap) / side.slots;
   for (let row = seen.from; row < seen.to; row++)
     for (let slot = 0; slot < side.slots; slot++) {
-      const lane = side.rows[row] * side.slots + slot, y = rows.top + row * rows.pitch + slot * laneHeight;
+      const lane = side.rows[row] * side.slots + slot, exact = rows.top + row * rows.pitch + slot * laneHeight;
+      const y = Math.round(exact), high = Math.round(exact + laneHeight) - y;
       for (let i = firstAfter(side, lane, view.from); i < side.first[lane + 1] && side.start[i] < view.to; i++) {
         const begin = Math.max(left, x(side.start[i])), right = Math.min(width - RIGHT, x(side.end[i]));
-        drawShape(side, i, shade(side, i, lane), {x: begin, y, width: Math.max(0.5, right - begin),
-                                                   height: laneHeight > 5 ? laneHeight - 1 : laneHeight});
+        drawShape(side, i, shade(side, i), {x: begin, y, width: Math.max(0.5, right - begin),
+                                                   height: laneHeight > 5 ? high - 1 : high});
       }
     }
 }
@@ -128,7 +129,7 @@ function density(side, seen, columns) {
       const lane = side.rows[row] * side.slots + slot;
       for (let i = firstAfter(side, lane, view.from); i < side.first[lane + 1] && side.start[i] < view.to; i++)
         addToPixels(sums, columns, (side.start[i] - view.from) * scale, (side.end[i] - view.from) * scale,
-                    shade(side, i, lane), 1 / side.slots);
+                    shade(side, i), 1 / side.slots);
     }
     const offset = 4 * columns * (row - seen.from);
     for (let p = 0; p < 4 * columns; p += 4)
@@ -199,6 +200,46 @@ function drawRowNames(side, band, rows, seen) {
       context.fillText(grouped ? `GPC ${gpc}` : `SM ${side.rows[row]}`, left - 6, y + 11);
       free = y + 13;
     }
+  }
+  context.textAlign = "left";
+}
+
+/* ---- Shared memory instead of rows ---- */
+
+/* A range is [launch, block, offset, bytes, held, start, end, known]: times after the first block's start. Its addresses, in two parts
+ * where they go on at 0. */
+function partsOf(space, range) {
+  const [, , offset, bytes] = range, over = offset + bytes - space.total;
+  return over > 0 ? [[offset, space.total], [0, over]] : [[offset, offset + bytes]];
+}
+
+/* Pale while reserved or not yet known to be free, full while the block runs. */
+function drawSpace(side, band) {
+  const y = address => band.top + band.height * (1 - address / side.space.total), lead = side.lead;
+  for (const range of side.space.ranges) {
+    const [launch, block, , , held, start, end, known] = range, colour = COLOURS[launch % COLOURS.length];
+    for (const [low, high] of partsOf(side.space, range)) {
+      const top = y(high), tall = y(low) - top - 1;
+      context.fillStyle = css(colour);
+      context.globalAlpha = 0.35;
+      context.fillRect(x(held + lead), top, x(known + lead) - x(held + lead), tall);
+      context.globalAlpha = 1;
+      context.fillRect(x(start + lead), top, x(end + lead) - x(start + lead), tall);
+      context.fillStyle = readable(colour);
+      if (tall >= 13 && x(end + lead) - x(start + lead) > 40)
+        context.fillText(String(block), Math.max(left, x(start + lead)) + 4, top + tall / 2 + 4);
+    }
+  }
+}
+
+function drawAddresses(side, band) {
+  context.fillStyle = theme.grey;
+  context.textAlign = "right";
+  const step = 32 * Math.ceil(14 * side.space.total / 1024 / 32 / band.height);
+  for (let kb = 0; kb * 1024 <= side.space.total; kb += step) {
+    const y = band.top + band.height * (1 - kb * 1024 / side.space.total);
+    context.fillText(`${kb} KB`, left - 6, Math.max(band.top + 9, y));
+    context.fillRect(left - 4, y, 4, 1);
   }
   context.textAlign = "left";
 }
@@ -372,7 +413,7 @@ function drawMarks() {
 }
 
 function drawPinned() {
-  if (!view.pinned)
+  if (!view.pinned || view.pinned.side.space)
     return;
   const {side, i, sm, slot} = view.pinned, band = bandOf(run.sides.indexOf(side)), rows = rowsIn(side, band);
   const lane = (rows.pitch - rows.gap) / side.slots, y = rows.top + side.rows.indexOf(sm) * rows.pitch + slot * lane;
@@ -407,14 +448,20 @@ function drawSide(side, index) {
   context.clip();
   context.fillStyle = theme.faint;
   context.fillRect(left, band.top, width - left - RIGHT, band.height);
-  drawTail(side, band);
   const laneHeight = (rows.pitch - rows.gap) / side.slots;
-  if (laneHeight >= LEAST_LANE && visibleBlocks(side, seen, MOST_SHAPES) <= MOST_SHAPES)
+  if (!side.space)
+    drawTail(side, band);
+  if (side.space)
+    drawSpace(side, band);
+  else if (laneHeight >= LEAST_LANE && visibleBlocks(side, seen, MOST_SHAPES) <= MOST_SHAPES)
     drawShapes(side, rows, seen);
   else
     drawDensity(side, rows, seen);
   context.restore();
-  drawRowNames(side, band, rows, seen);
+  if (side.space)
+    drawAddresses(side, band);
+  else
+    drawRowNames(side, band, rows, seen);
   drawCurve(side, band);
   drawRemarks(side, index, band);
 }

@@ -8,7 +8,16 @@ function spanAt(side, band, px, py) {
   return hit && hit.length ? {side, row, span: hit[hit.length - 1]} : null;
 }
 
-/* What is at a place: a block {side, i, sm, slot}, a span of the host's side, a moment of the curve {side, at}, or null. */
+/* The held range of shared memory at a place: {side, range}, or null. */
+function rangeAt(side, band, px, py) {
+  const address = (1 - (py - band.top) / band.height) * side.space.total, at = timeAt(px) - side.lead;
+  const range = side.space.ranges.find(one => one[4] <= at && at < one[7] &&
+                                              partsOf(side.space, one).some(([low, high]) => low <= address && address < high));
+  return range ? {side, range} : null;
+}
+
+/* What is at a place: a block {side, i, sm, slot}, a span of the host's side, a range of addresses, a moment of the
+ * curve {side, at}, or null. */
 function found(px, py) {
   for (const [index, side] of run.sides.entries()) {
     const band = bandOf(index), rows = rowsIn(side, band);
@@ -18,6 +27,8 @@ function found(px, py) {
       return py >= band.curve && band.curveHeight ? {side, at: timeAt(px)} : null;
     if (py < band.top)
       return spanAt(side, band, px, py);
+    if (side.space)
+      return rangeAt(side, band, px, py);
     const row = Math.floor((py - rows.top) / rows.pitch), sm = side.rows[row];
     const slot = Math.floor((py - rows.top - row * rows.pitch) / (rows.pitch - rows.gap) * side.slots);
     if (sm === undefined || slot >= side.slots)

@@ -155,7 +155,15 @@ function factsOfMoment({side, at}) {
          (capacity ? ` of ${plain(capacity)}` : "") + " blocks resident";
 }
 
+function factsOfRange({side, range: [launch, block, offset, bytes, , start, end]}) {
+  const kb = value => plain(Math.round(10 * value / 1024) / 10);
+  return [`${side.launches[launch].name}, block ${plain(block)}`, `${kb(bytes)} KB of shared memory from ${kb(offset)} KB on`,
+          `${words(start + side.lead)} to ${words(end + side.lead)}`].join("\n");
+}
+
 function factsOf(found) {
+  if (found.range)
+    return factsOfRange(found);
   if (found.at !== undefined)
     return factsOfMoment(found);
   return found.span ? factsOfSpan(found) : factsOfBlock(found);

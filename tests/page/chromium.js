@@ -1,6 +1,6 @@
 "use strict";
 /* The page in a real browser: can it be read, zoomed, panned, searched and printed, in light and dark, without asking the network?
- * node chromium.js PAGES SHOTS: PAGES holds rounds.html, replay.html, streams.html and lesson.html; screenshots go to SHOTS. */
+ * node chromium.js PAGES SHOTS: PAGES holds rounds.html, replay.html, streams.html, lesson.html and space.html; screenshots go to SHOTS. */
 const assert = require("assert"), fs = require("fs"), path = require("path");
 const {browser, mouse, move, down, up, wheel, keys} = require("./driver.js");
 
@@ -115,19 +115,28 @@ async function lesson() {
   fs.writeFileSync(path.join(shots, "page-lesson.pdf"), pdf);
 }
 
+/* Shared memory instead of rows: blocks of 51 KB, each on the other. */
+async function addresses() {
+  await open("space");
+  const third = await page.run(`const box = canvas.getBoundingClientRect(), band = bandOf(0), side = run.sides[0];
+    return {x: box.left + x(side.lead + 5000), y: box.top + band.top + band.height * (1 - 130 * 1024 / side.space.total)}`);
+  await page.act(mouse(move(third.x, third.y)));
+  assert.match(await seen("facts"), /^small, block 2\n51 KB of shared memory from 102 KB on\n/);
+}
+
 async function quiet() {
   const errors = (await page.logs("browser")).filter(entry => entry.level === "SEVERE" || entry.level === "WARNING");
   assert.deepStrictEqual(errors.map(entry => entry.message), []);
   const asked = (await page.logs("performance")).map(entry => JSON.parse(entry.message).message)
     .filter(message => message.method === "Network.requestWillBeSent").map(message => message.params.request.url);
-  assert(asked.length >= 4);
+  assert(asked.length >= 5);
   assert.deepStrictEqual(asked.filter(url => !url.startsWith("file://")), []);
 }
 
 (async () => {
   page = await browser(WIDTH, HEIGHT);
   try {
-    for (const part of [rounds, dark, streams, lesson, quiet])
+    for (const part of [rounds, dark, streams, lesson, addresses, quiet])
       await part();
   } finally {
     await page.close();
