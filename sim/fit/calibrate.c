@@ -108,6 +108,7 @@ void wt_calibration_free(struct wt_calibration *c)
         free(estimate->used);
         free(estimate->spread);
         free(estimate->error);
+        free(estimate->unclear);
     }
     free(c->rates);
     wt_gpu_free(c->gpu);

@@ -25,6 +25,7 @@ struct wt_estimate {
     struct wt_numbers per_tpc; /* owned */
     bool *used;                /* by trace of the evidence: those that told; the caller's, zeroed */
     char *spread, *error;      /* for people; owned; NULL when there is none to speak of */
+    char *unclear;             /* without samples: why launches that could have told did not; owned; NULL: there were none */
 };
 
 enum wt_rate_kind { WT_RATE_NUMBER, WT_RATE_CURVE, WT_RATE_PER_TPC };

@@ -17,11 +17,14 @@ static const double MOST_CYCLES = 360;
 /* Golden sections end at this width. */
 static const double FINE_CYCLES = 1;
 
-/* The rate is told when the worst value of the scan is worse than the best by at least this share. */
+/* The rate is told only if the worst value of the scan is worse than the best by at least this share. */
 static const double TOLD_SHARE = 0.03;
 
 /* Values that are worse than the best by at most this share are as good. */
 static const double SAME_SHARE = 0.02;
+
+/* Where values as good as the best lie further apart than this, none of them is told. */
+static const double WIDE_CYCLES = 50;
 
 /* Ports are idle for much of the time when starts are this much further apart than reports can be. */
 static const double IDLE_SHARE = 1.4;
@@ -68,8 +71,8 @@ static double golden_section(const struct search *search, double low, double hig
     return (low + high) / 2;
 }
 
-/* The values of the scan on both sides of `best` that are as good. */
-static void describe(const double *errors, int best, struct wt_estimate *out)
+/* The values of the scan on both sides of `best` that are as good, in words. *narrow: they lie close together. */
+static char *as_good(const double *errors, int best, bool *narrow)
 {
     double step = MOST_CYCLES / (SCAN - 1);
     int low = best, high = best;
@@ -77,8 +80,9 @@ static void describe(const double *errors, int best, struct wt_estimate *out)
         low--;
     while (high < SCAN - 1 && errors[high + 1] <= errors[best] * (1 + SAME_SHARE))
         high++;
-    out->error = wt_format("from %.0f to %.0f the replays' starts are as near, %.0f cycles off",
-                           step * fmax(0, low - 1), step * (high + 1), errors[best]);
+    *narrow = step * (high - low) <= WIDE_CYCLES;
+    return wt_format("from %.0f to %.0f the replays' starts are as near, %.0f cycles off",
+                     step * fmax(0, low - 1), step * (high + 1), errors[best]);
 }
 
 static void minimise(const struct search *search, struct wt_estimate *out)
@@ -92,9 +96,13 @@ static void minimise(const struct search *search, struct wt_estimate *out)
     }
     if (search->count == 0 || !(worst > errors[best] * (1 + TOLD_SHARE)))
         return;
+    bool narrow;
+    char *words = as_good(errors, best, &narrow);
+    *(narrow ? &out->error : &out->unclear) = words;
+    if (!narrow)
+        return;
     out->samples = search->count;
     out->value = round(golden_section(search, step * fmax(0, best - 1), step * fmin(SCAN - 1, best + 1)));
-    describe(errors, best, out);
 }
 
 typedef bool choose(const struct wt_fit *fit, struct wt_stretch *stretch);

@@ -334,9 +334,11 @@ static void print_kept(const struct wt_calibration *c, FILE *stream)
         const struct wt_fitted *rate = &c->rates[i];
         if (rate->told)
             continue;
-        char *text = wt_format("%s is the base's: the traces have %zu of the %zu %s needed. It takes %s.",
-                               rate->estimator->key, rate->estimate.samples, rate->estimator->least,
-                               rate->estimator->unit, rate->estimator->needs);
+        char *text = rate->estimate.unclear
+                         ? wt_format("%s is the base's: %s.", rate->estimator->key, rate->estimate.unclear)
+                         : wt_format("%s is the base's: the traces have %zu of the %zu %s needed. It takes %s.",
+                                     rate->estimator->key, rate->estimate.samples, rate->estimator->least,
+                                     rate->estimator->unit, rate->estimator->needs);
         put_comment(stream, text);
         free(text);
     }

@@ -7,7 +7,7 @@
 
 /* So long after the GPC's port could have been through with all reports, it has none waiting: surely, however unlike each
  * other the blocks' unseen times are; and, where blocks end too often for that, most likely, if they are alike. */
-static const double QUIET_CYCLES[] = {400, 40};
+static const double SURELY_QUIET_CYCLES = 400, LIKELY_QUIET_CYCLES = 40;
 
 /* Even a quiet release waits for its group's turn, 0 to 28 cycles on an H200, so the lower quartile lies this much
  * below the median that the GPU's release time stands for. The quartile is used since whatever else delays a release
@@ -15,7 +15,7 @@ static const double QUIET_CYCLES[] = {400, 40};
 static const double QUARTILE_TO_MEDIAN_CYCLES = 7;
 
 /* With fewer than MANY, as in a grid whose blocks all end together, no quarter of them may be undelayed: the least
- * counts. With PLENTY there is no need to count less surely quiet ones as well. */
+ * counts, as it does where it is not sure what starts waited for. With PLENTY there is no need of less quiet ones. */
 enum { MANY_SAMPLES = 12, PLENTY_OF_SAMPLES = 24 };
 
 /* A block's end, or the start of one that waited for room. */
@@ -137,8 +137,10 @@ static void link_ends(struct moments *ends, int sm_count)
     free(next);
 }
 
-struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
-                                const struct wt_gpu *gpu)
+/* The quiet releases' excesses, sorted. Not `sure`: a start may have waited for another end than the one it is paired with, and
+ * so for longer. */
+static size_t quiet_excesses(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
+                             const struct wt_gpu *gpu, double *excess, bool *sure)
 {
     struct moments ends = collect(measured, launch, 0, true);
     struct moments starts = collect(measured, launch, first_wave_blocks, false);
@@ -146,20 +148,31 @@ struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launc
     qsort(starts.list, starts.count, sizeof *starts.list, by_sm_and_time);
     link_ends(&ends, gpu->topology.sm_count);
     bool one_by_one = !fits_wherever_one_ended(measured, launch, gpu);
-    double *excess = wt_alloc(ends.count, sizeof *excess);
-    struct wt_unseen unseen = {0};
-    for (int i = 0; i < 2 && unseen.samples < PLENTY_OF_SAMPLES; i++) {
+    const double quiet_cycles[] = {SURELY_QUIET_CYCLES, LIKELY_QUIET_CYCLES, SURELY_QUIET_CYCLES};
+    size_t count = 0, enough[] = {PLENTY_OF_SAMPLES, PLENTY_OF_SAMPLES, one_by_one ? WT_UNSEEN_SAMPLES : 0};
+    *sure = true;
+    for (int i = 0; i < 3 && count < enough[i]; i++) {
         wt_time *quiet_from = quiet_from_first_wave(measured, launch, first_wave_blocks, gpu);
-        unseen.samples = pair_off(&ends, &starts, gpu, QUIET_CYCLES[i], one_by_one, quiet_from, excess);
+        *sure = i < 2;
+        count = pair_off(&ends, &starts, gpu, quiet_cycles[i], one_by_one && *sure, quiet_from, excess);
         free(quiet_from);
     }
-    wt_sort_numbers(excess, unseen.samples);
-    if (unseen.samples >= MANY_SAMPLES)
+    wt_sort_numbers(excess, count);
+    free(ends.list);
+    free(starts.list);
+    return count;
+}
+
+struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
+                                const struct wt_gpu *gpu)
+{
+    double *excess = wt_alloc(measured->span_count, sizeof *excess);
+    bool sure;
+    struct wt_unseen unseen = {.samples = quiet_excesses(measured, launch, first_wave_blocks, gpu, excess, &sure)};
+    if (unseen.samples >= MANY_SAMPLES && sure)
         unseen.cycles = excess[unseen.samples / 4] + QUARTILE_TO_MEDIAN_CYCLES;
     else if (unseen.samples >= WT_UNSEEN_SAMPLES)
         unseen.cycles = excess[0];
     free(excess);
-    free(ends.list);
-    free(starts.list);
     return unseen;
 }

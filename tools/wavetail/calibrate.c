@@ -80,7 +80,9 @@ static void print_summary(const struct wt_calibration *c)
         const struct wt_fitted *rate = &c->rates[i];
         const char *key = strchr(rate->estimator->key, '.') + 1;
         char *text = rate->told ? wt_fitted_text(rate) : NULL;
-        if (!text)
+        if (rate->estimate.unclear)
+            printf("%-22s kept from the base: %s\n", key, rate->estimate.unclear);
+        else if (!text)
             printf("%-22s kept from the base: %zu of %zu %s; it takes %s\n", key, rate->estimate.samples,
                    rate->estimator->least, rate->estimator->unit, rate->estimator->needs);
         else if (rate->estimator->kind == WT_RATE_PER_TPC)
