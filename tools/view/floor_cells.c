@@ -51,19 +51,32 @@ static struct rect bar_of(const struct cell *cell, const struct wt_block_run *sp
     return (struct rect){cell->well.x, y0, cell->well.w, y1 - y0 > 2 ? y1 - y0 - 1 : y1 - y0};
 }
 
+static colour colour_in(const struct cell *cell, uint32_t index)
+{
+    return view_matches(cell->view, cell->run, index) ? block_colour(&cell->colouring, index) : cell->view->ui.theme->edge;
+}
+
+/* What is still to do is pale. */
+static colour pale(const struct cell *cell, colour full)
+{
+    return colour_mix(cell->view->ui.theme->well, full, 0.55);
+}
+
+static int width_done(const struct cell *cell, struct rect bar, uint32_t index)
+{
+    const struct wt_block_run *span = run_span(cell->run, index);
+    double length = (double)(span->end - span->start), done = length > 0 ? (double)(view_now(cell->view) - span->start) / length : 1;
+    return (int)lround(bar.w * fmin(done, 1));
+}
+
 /* The part that is done in full colour, the rest pale: a block's bar fills as it runs. */
 static void draw_bar(const struct cell *cell, struct rect bar, uint32_t index)
 {
     struct view *view = cell->view;
-    const struct theme *theme = view->ui.theme;
-    const struct wt_block_run *span = run_span(cell->run, index);
-    bool matches = view_matches(view, cell->run, index);
-    colour full = matches ? block_colour(&cell->colouring, index) : theme->edge;
-    double length = (double)(span->end - span->start), done = length > 0 ? (double)(view_now(view) - span->start) / length : 1;
-    canvas_fill(&view->canvas, bar, colour_mix(theme->well, full, 0.55));
-    struct rect part = {bar.x, bar.y, (int)lround(bar.w * fmin(done, 1)), bar.h};
-    canvas_fill(&view->canvas, part, full);
-    if (view->hatching && matches && bar.h >= 5)
+    colour full = colour_in(cell, index);
+    canvas_fill(&view->canvas, bar, pale(cell, full));
+    canvas_fill(&view->canvas, (struct rect){bar.x, bar.y, width_done(cell, bar, index), bar.h}, full);
+    if (view->hatching && view_matches(view, cell->run, index) && bar.h >= 5)
         canvas_hatch(&view->canvas, bar, block_hatch(&cell->colouring, index), ui_px(&view->ui, 6), palette_text_on(full), 70);
 }
 
@@ -73,12 +86,13 @@ static void label_bar(const struct cell *cell, struct rect bar, uint32_t index)
     const struct ui *ui = &cell->view->ui;
     if (bar.h < ui_px(ui, 12) || bar.w < ui_px(ui, 26))
         return;
-    colour full = block_colour(&cell->colouring, index);
+    enum text_size size = bar.h > ui_px(ui, 60) && bar.w > ui_px(ui, 80) ? TEXT_LARGE : TEXT_SMALL;
     snprintf(text, sizeof text, "%llu", (unsigned long long)run_span(cell->run, index)->block);
-    if (ui_text_width(ui, FONT_PLAIN, TEXT_SMALL, text) < bar.w - 2) {
-        colour shown = colour_mix(ui->theme->well, full, 0.72);
-        ui_text(ui, bar, ALIGN_MIDDLE, FONT_PLAIN, TEXT_SMALL, palette_text_on(shown), text);
-    }
+    if (ui_text_width(ui, FONT_PLAIN, size, text) >= bar.w - 2)
+        return;
+    colour full = colour_in(cell, index);
+    const colour inks[] = {palette_text_on(full), palette_text_on(pale(cell, full))};
+    ui_text_over(ui, bar, ALIGN_MIDDLE, size, bar.x + width_done(cell, bar, index), inks, text);
 }
 
 static void mark_bar(const struct cell *cell, struct rect bar, uint32_t index)
@@ -120,6 +134,8 @@ static void draw_ghost(struct view *view, struct rect well, const struct run *ot
         if (span != NO_SPAN)
             share += floor_block_share(other, run_span(other, span)->launch, view->fill);
     }
+    if (share == 0)
+        return;
     int y = well.y + (int)lround(well.h * (1 - fmin(share, 1)));
     canvas_dashed_frame(&view->canvas, (struct rect){well.x, y, well.w, well.y + well.h - y}, ui_px(&view->ui, 1),
                         ui_px(&view->ui, 3), view->ui.theme->ink);

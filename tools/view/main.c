@@ -183,6 +183,7 @@ static const struct argp_option options[] = {
     {"dark", KEY_DARK, 0, 0, "light letters on dark", 2},
     {"hatch", KEY_HATCH, 0, 0, "patterns beside colours", 2},
     {"letters", KEY_LETTERS, "FACTOR", 0, "size of letters, 0.6 to 3", 2},
+    {"font-size", 0, 0, OPTION_ALIAS, 0, 2},
     {"scale", KEY_SCALE, "FACTOR", 0, "pixels per point, for screens of high resolution (default: as the screen says)", 2},
     {"size", KEY_SIZE, "WxH", 0, "size in pixels (default 1280x720)", 2},
     {"captions", KEY_CAPTIONS, "FILE.cfg", 0, "captions and a question, shown as the run plays", 2},

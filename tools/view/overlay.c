@@ -23,11 +23,15 @@ static void draw_sheet(struct view *view, struct rect box)
 
 /* ---- The keys, from their table ---- */
 
-static void draw_key(struct view *view, struct rect line, const struct binding *binding)
+/* A click does what the key does, so that all of it can be had by mouse. Returns whether it was clicked. */
+static bool draw_key(struct view *view, struct rect line, const struct binding *binding)
 {
     struct ui *ui = &view->ui;
     char first[16], second[16], keys[64];
-    struct rect box = ui_cut_left(ui, &line, 66);
+    bool clicked = ui_clicked(ui, line);
+    if (ui_over(ui, line))
+        canvas_round(ui->canvas, line, ui_px(ui, 3), colour_mix(ui->theme->surface, ui->theme->focus, 0.15), 255);
+    struct rect box = ui_cut_left(ui, &line, 78);
     snprintf(keys, sizeof keys, "%s", key_text(binding->key, first));
     if (binding->second)
         snprintf(keys, sizeof keys, "%s %s", key_text(binding->key, first), key_text(binding->second, second));
@@ -35,6 +39,7 @@ static void draw_key(struct view *view, struct rect line, const struct binding *
     canvas_round(ui->canvas, rect_inset(box, ui_px(ui, 1)), ui_px(ui, 3), ui->theme->raised, 255);
     ui_text(ui, box, ALIGN_MIDDLE, FONT_BOLD, TEXT_SMALL, ui->theme->ink, keys);
     ui_text(ui, line, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, ui->theme->ink, binding->help);
+    return clicked;
 }
 
 static double help_height(int first, int last)
@@ -56,19 +61,22 @@ static int second_column(void)
     return best;
 }
 
-static void draw_column(struct view *view, struct rect rect, int first, int last)
+/* Returns the action that was clicked, or ACTIONS. */
+static int draw_column(struct view *view, struct rect rect, int first, int last, double squeeze)
 {
+    int clicked = ACTIONS;
     for (int i = first; i < last; i++) {
         if (i == first || strcmp(bindings[i].group, bindings[i - 1].group)) {
-            ui_cut_top(&view->ui, &rect, 7);
-            ui_text(&view->ui, ui_cut_top(&view->ui, &rect, 20), ALIGN_LEFT, FONT_BOLD, TEXT_BODY, view->ui.theme->focus,
+            ui_cut_top(&view->ui, &rect, 7 * squeeze);
+            ui_text(&view->ui, ui_cut_top(&view->ui, &rect, 20 * squeeze), ALIGN_LEFT, FONT_BOLD, TEXT_BODY, view->ui.theme->focus,
                     bindings[i].group);
         }
-        struct rect line = ui_cut_top(&view->ui, &rect, 19);
-        if (line.h < ui_px(&view->ui, 19))
-            return;
-        draw_key(view, line, &bindings[i]);
+        struct rect line = ui_cut_top(&view->ui, &rect, 19 * squeeze);
+        if (line.h < ui_px(&view->ui, 19 * squeeze) - 1)
+            break;
+        clicked = draw_key(view, line, &bindings[i]) ? i : clicked;
     }
+    return clicked;
 }
 
 static void draw_help(struct view *view)
@@ -78,13 +86,17 @@ static void draw_help(struct view *view)
     struct rect box = centred(view, 1080, height + 62), inner = rect_inset(box, ui_px(&view->ui, 14));
     draw_sheet(view, box);
     ui_text(&view->ui, ui_cut_top(&view->ui, &inner, 24), ALIGN_LEFT, FONT_BOLD, TEXT_TITLE, view->ui.theme->ink,
-            "Keys   (everything also by mouse; Esc closes)");
+            "Keys   (a click on a line does the same; Esc closes)");
     struct rect left = {inner.x, inner.y, inner.w / 2 - ui_px(&view->ui, 8), inner.h};
     struct rect right = {inner.x + inner.w / 2 + ui_px(&view->ui, 8), inner.y, left.w, inner.h};
-    draw_column(view, left, 0, middle);
-    draw_column(view, right, middle, ACTIONS);
-    if (view->ui.in.pressed)
-        view->help_open = false;
+    double squeeze = fmax(fmin(inner.h / view->ui.scale / (height + 24), 1), 0.65); /* in low windows; rounding takes some */
+    int clicked = draw_column(view, left, 0, middle, squeeze), of_right = draw_column(view, right, middle, ACTIONS, squeeze);
+    clicked = clicked < ACTIONS ? clicked : of_right;
+    if (!view->ui.in.pressed)
+        return;
+    view->help_open = false;
+    if (clicked < ACTIONS && clicked != ACTION_help && clicked != ACTION_escape)
+        view_act(view, (enum action)clicked);
 }
 
 /* ---- Going to … ---- */

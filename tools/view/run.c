@@ -319,13 +319,15 @@ size_t run_queue(const struct run *run, wt_time t, uint32_t *spans, size_t count
     enum { WINDOW = 1024 };
     struct queued queued[WINDOW];
     size_t first = density_started(&run->blocks, t), found = 0;
+    bool by_number = !run->origin || origin_can_tell(run->origin); /* not in an order that a change made */
     for (size_t i = first; i < run->timeline->span_count && found < WINDOW; i++, found++) {
         const struct wt_block_run *span = run_span(run, (uint32_t)i);
         if (span->launch != run_span(run, (uint32_t)first)->launch)
             break;
         queued[found] = (struct queued){span->block, (uint32_t)i};
     }
-    qsort(queued, found, sizeof *queued, compare_queued);
+    if (by_number)
+        qsort(queued, found, sizeof *queued, compare_queued);
     count = count < found ? count : found;
     for (size_t i = 0; i < count; i++)
         spans[i] = queued[i].span;
@@ -336,6 +338,8 @@ size_t run_queue_place(const struct run *run, wt_time t, uint32_t span)
 {
     const struct wt_block_run *own = run_span(run, span);
     size_t before = 0;
+    if (run->origin && !origin_can_tell(run->origin))
+        return span - density_started(&run->blocks, t);
     for (size_t i = density_started(&run->blocks, t); i < run->timeline->span_count; i++) {
         const struct wt_block_run *other = run_span(run, (uint32_t)i);
         before += other->launch == own->launch ? other->block < own->block : i < span;

@@ -241,6 +241,8 @@ void panel_search(struct view *view, struct rect rect)
         search_clear(view);
     if (search->problem[0])
         panel_words(view, &rect, true, "%s", search->problem);
+    else if (search->matches && search->count == 0)
+        panel_words(view, &rect, true, "No block matches.");
     else if (search->matches)
         panel_words(view, &rect, true, "%s of the blocks match; the others are grey.", wt_words_count(count, search->count));
     else

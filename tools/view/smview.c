@@ -124,7 +124,8 @@ static void draw_subcore(const struct opened *o, struct rect rect, int subcore)
     struct rect file = ui_cut_bottom(ui, &rect, 18);
     snprintf(figure, sizeof figure, "%s registers free", wt_words_count(number, (uint64_t)wt_sm_free_registers(o->state->model, subcore)));
     struct rect label = ui_cut_bottom(ui, &rect, 17);
-    ui_text(ui, label, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, ui->theme->soft, "register file");
+    if (ui_text_width(ui, FONT_PLAIN, TEXT_SMALL, figure) + ui_text_width(ui, FONT_PLAIN, TEXT_SMALL, "register file ") < label.w)
+        ui_text(ui, label, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, ui->theme->soft, "register file");
     ui_text(ui, label, ALIGN_RIGHT, FONT_PLAIN, TEXT_SMALL, ui->theme->soft, figure);
     draw_registers(o, file, subcore);
     (o->run->warp_states ? smview_draw_warps : draw_warp_slots)(o, rect, subcore);
@@ -173,19 +174,6 @@ static void draw_shared(const struct opened *o, struct rect rect)
 
 /* ---- Block slots ---- */
 
-/* Text half on a bar and half beside it has two inks. */
-static void draw_text_over(const struct opened *o, struct rect line, int bar_width, colour bar, const char *text)
-{
-    struct ui *ui = &o->view->ui;
-    struct rect words = {line.x + ui_px(ui, 6), line.y, line.w - ui_px(ui, 12), line.h};
-    struct rect parts[] = {{line.x, line.y, bar_width, line.h}, {line.x + bar_width, line.y, line.w - bar_width, line.h}};
-    for (int i = 0; i < 2; i++) {
-        struct rect old = canvas_clip_to(ui->canvas, parts[i]);
-        ui_text(ui, words, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, i ? ui->theme->ink : palette_text_on(bar), text);
-        canvas_set_clip(ui->canvas, old);
-    }
-}
-
 static void draw_slot(const struct opened *o, struct rect line, int slot)
 {
     struct ui *ui = &o->view->ui;
@@ -211,7 +199,9 @@ static void draw_slot(const struct opened *o, struct rect line, int slot)
     double remaining = wt_to_cycles(span->end) - o->view->playback.now;
     snprintf(text, sizeof text, "slot %d: block %llu, ends in %s", slot, (unsigned long long)span->block,
              view_time_text(o->view, fmax(remaining, 0), left));
-    draw_text_over(o, bar, (int)lround(bar.w * share), full, text);
+    const colour inks[] = {palette_text_on(full), ui->theme->ink};
+    struct rect words = {bar.x + ui_px(ui, 6), bar.y, bar.w - ui_px(ui, 12), bar.h};
+    ui_text_over(ui, words, ALIGN_LEFT, TEXT_SMALL, bar.x + (int)lround(bar.w * share), inks, text);
 }
 
 static void draw_slots(const struct opened *o, struct rect rect)

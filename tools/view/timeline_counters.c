@@ -188,7 +188,10 @@ static void draw_reading(struct view *view, const struct counter *counter, int r
                                                  : 0;
     snprintf(text, sizeof text, "%s%s%s", value <= -0.005 ? "−" : counter->is_difference && value >= 0.005 ? "+" : "",
              wt_words_number(number, fabs(value)), counter->unit);
+    bool untold = (counter == &free_shared || counter == &hole) && now >= view->runs[run]->end && !ui_over(&view->ui, plot);
     name.y += name.h;
+    if (untold)
+        return;
     ui_text(&view->ui, name, ALIGN_LEFT, FONT_BOLD, TEXT_SMALL, view->ui.theme->ink, text);
 }
 

@@ -62,6 +62,19 @@ void ui_text(const struct ui *ui, struct rect rect, enum align align, enum font_
     text_draw(ui->canvas, ui->fonts, &style, x, rect.y + (rect.h - font_height(ui->fonts, &style)) / 2, cut);
 }
 
+void ui_text_over(const struct ui *ui, struct rect rect, enum align align, enum text_size size, int split, const colour inks[2],
+                  const char *text)
+{
+    struct rect sides[] = {{rect.x, rect.y, split - rect.x, rect.h}, {split, rect.y, rect.x + rect.w - split, rect.h}};
+    for (int i = 0; i < 2; i++) {
+        if (sides[i].w <= 0)
+            continue;
+        struct rect old = canvas_clip_to(ui->canvas, sides[i]);
+        ui_text(ui, rect, align, FONT_PLAIN, size, inks[i], text);
+        canvas_set_clip(ui->canvas, old);
+    }
+}
+
 /* Bytes of `text` that go on one line: up to a space, or all; at least one word. */
 static size_t line_length(const struct ui *ui, const struct text_style *style, int room, const char *text)
 {

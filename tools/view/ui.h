@@ -47,6 +47,9 @@ int ui_text_width(const struct ui *ui, enum font_face face, enum text_size size,
 /* In the middle of the rectangle's height, cut with "…" where it is too long. */
 void ui_text(const struct ui *ui, struct rect rect, enum align align, enum font_face face, enum text_size size, colour ink,
              const char *text);
+/* The same over two grounds: the text's part left of `split` has the first ink, the rest the second. */
+void ui_text_over(const struct ui *ui, struct rect rect, enum align align, enum text_size size, int split, const colour inks[2],
+                  const char *text);
 /* Broken at spaces from the top of the rectangle; returns the height used. What does not fit below is left out. */
 int ui_paragraph(const struct ui *ui, struct rect rect, enum font_face face, enum text_size size, colour ink,
                  const char *text);
