@@ -447,7 +447,7 @@ function drawSide(side, index) {
   context.rect(left, band.top - 3, width - left - RIGHT, band.height + 3);
   context.clip();
   context.fillStyle = theme.faint;
-  context.fillRect(left, band.top, width - left - RIGHT, band.height);
+  context.fillRect(left, band.top, x(Math.max(side.lead + side.metrics.makespan, side.host ? side.host.end : 0)) - left, band.height);
   const laneHeight = (rows.pitch - rows.gap) / side.slots;
   if (!side.space)
     drawTail(side, band);

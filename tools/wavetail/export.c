@@ -1,7 +1,10 @@
 #include "command.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "core/mem.h"
 #include "gpu/gpu.h"
 #include "observe/measured.h"
 #include "observe/result.h"
@@ -10,20 +13,38 @@
 struct arguments {
     struct common common;
     struct outputs outputs;
-    const char *input;
+    const char *inputs[2]; /* the second may be NULL */
 };
+
+/* What holds one run, or one and its prediction, cannot hold any two. */
+static void refuse_tables(struct argp_state *state, const struct outputs *outputs)
+{
+    static const int pictures[] = {WT_EXPORTER_svg, WT_EXPORTER_png, WT_EXPORTER_pdf, WT_EXPORTER_html};
+    size_t count = sizeof pictures / sizeof *pictures;
+    for (int i = 0; i < WT_EXPORTERS; i++) {
+        bool is_picture = false;
+        for (size_t k = 0; k < count; k++)
+            is_picture |= pictures[k] == i;
+        if (outputs->path[i] && !is_picture)
+            argp_error(state, "two files can be compared in pictures and pages, not with --%s", wt_exporters[i]->name);
+    }
+}
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
     case ARGP_KEY_ARG:
-        if (arguments->input)
-            argp_error(state, "one file at a time: '%s' or '%s'", arguments->input, text);
-        arguments->input = text;
+        if (state->arg_num > 1)
+            argp_error(state, "one file, or two to compare, but not also '%s'", text);
+        arguments->inputs[state->arg_num] = text;
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "which trace or result file?");
+        return 0;
+    case ARGP_KEY_END:
+        if (arguments->inputs[1])
+            refuse_tables(state, &arguments->outputs);
         return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &arguments->common;
@@ -38,8 +59,9 @@ static const struct argp_child children[] = {{&common_argp, 0, "Common options:"
 
 static const struct argp argp = {
     .parser = parse,
-    .args_doc = "TRACE|RESULT",
-    .doc = "Makes pictures and other files from a captured trace, or from a result file that --save left.\v"
+    .args_doc = "TRACE|RESULT [SECOND]",
+    .doc = "Makes pictures and other files from a captured trace, or from a result file that --save left; of two of them, a "
+           "picture or a page that shows both on one clock.\v"
            "Without a file to write, or with --json, prints the metrics. Occupancy in per cent needs the GPU's "
            "limits: the GPU is the one the trace names unless --gpu names another.",
     .children = children};
@@ -110,20 +132,88 @@ static void report(const struct wt_result *result, bool as_json)
     wt_json_end(&json);
 }
 
+static enum wt_code load(const char *path, const char *gpu_name, struct wt_result *out, struct wt_error *err)
+{
+    *out = (struct wt_result){0};
+    return wt_result_recognise(path) ? wt_result_load(path, out, err) : load_trace(path, gpu_name, &out->measured, err);
+}
+
+static enum wt_code export_one(const struct arguments *arguments, struct wt_error *err)
+{
+    struct wt_result result;
+    enum wt_code code = load(arguments->inputs[0], arguments->common.gpu, &result, err);
+    if (code == WT_OK)
+        code = outputs_write(&arguments->outputs, result.simulated, result.measured, err);
+    if (code == WT_OK && (arguments->common.json || !outputs_any(&arguments->outputs)))
+        report(&result, arguments->common.json);
+    wt_result_clear(&result);
+    return code;
+}
+
+/* ---- Two ---- */
+
+/* The file's name, or all of the path where both are called alike. */
+static const char *label_of(const char *const paths[2], int which)
+{
+    const char *names[2];
+    for (int i = 0; i < 2; i++)
+        names[i] = strrchr(paths[i], '/') ? strrchr(paths[i], '/') + 1 : paths[i];
+    return strcmp(names[0], names[1]) ? names[which] : paths[which];
+}
+
+static void report_two(const char *const labels[2], struct wt_timeline *const timelines[2], bool as_json)
+{
+    if (!as_json) {
+        for (int i = 0; i < 2; i++)
+            print_one(labels[i], timelines[i]);
+        return;
+    }
+    struct wt_json json = wt_json_begin(stdout, false);
+    wt_json_object(&json, NULL);
+    json_one(&json, "first", timelines[0]);
+    json_one(&json, "second", timelines[1]);
+    wt_json_close(&json);
+    wt_json_end(&json);
+}
+
+/* Of a result that holds both, the simulation. */
+static struct wt_timeline *shown(const struct wt_result *result)
+{
+    return result->simulated ? result->simulated : result->measured;
+}
+
+static enum wt_code export_loaded(const struct arguments *arguments, const struct wt_result results[2], struct wt_error *err)
+{
+    struct wt_timeline *const timelines[2] = {shown(&results[0]), shown(&results[1])};
+    const char *const labels[2] = {label_of(arguments->inputs, 0), label_of(arguments->inputs, 1)};
+    char *title = wt_format("%s and %s", labels[0], labels[1]);
+    struct wt_export what = {.measured = timelines[0], .simulated = timelines[1], .labels = {labels[0], labels[1]}, .title = title};
+    enum wt_code code = outputs_write_all(&arguments->outputs, what, err);
+    free(title);
+    WT_TRY(code);
+    if (arguments->common.json || !outputs_any(&arguments->outputs))
+        report_two(labels, timelines, arguments->common.json);
+    return WT_OK;
+}
+
+static enum wt_code export_two(const struct arguments *arguments, struct wt_error *err)
+{
+    struct wt_result results[2] = {{0}};
+    enum wt_code code = WT_OK;
+    for (int i = 0; i < 2 && code == WT_OK; i++)
+        code = load(arguments->inputs[i], arguments->common.gpu, &results[i], err);
+    if (code == WT_OK)
+        code = export_loaded(arguments, results, err);
+    for (int i = 0; i < 2; i++)
+        wt_result_clear(&results[i]);
+    return code;
+}
+
 static enum wt_code run(int argc, char **argv, struct wt_error *err)
 {
     struct arguments arguments = {0};
-    struct wt_result result = {0};
     WT_TRY(parse_arguments(&argp, argc, argv, &arguments));
-    enum wt_code code = wt_result_recognise(arguments.input)
-                            ? wt_result_load(arguments.input, &result, err)
-                            : load_trace(arguments.input, arguments.common.gpu, &result.measured, err);
-    if (code == WT_OK)
-        code = outputs_write(&arguments.outputs, result.simulated, result.measured, err);
-    if (code == WT_OK && (arguments.common.json || !outputs_any(&arguments.outputs)))
-        report(&result, arguments.common.json);
-    wt_result_clear(&result);
-    return code;
+    return (arguments.inputs[1] ? export_two : export_one)(&arguments, err);
 }
 
 const struct command export_command = {
