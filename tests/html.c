@@ -10,16 +10,21 @@
 #include "suites.h"
 #include "synthetic.h"
 
-static char *page_of(struct wt_timeline *simulated, struct wt_timeline *measured, const char *title)
+static char *page_with(const struct wt_export *what)
 {
-    struct wt_export what = {.simulated = simulated, .measured = measured, .title = title};
     struct wt_error err = {0};
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    ck_assert_msg(wt_exporters[WT_EXPORTER_html]->write(&what, stream, &err) == WT_OK, "%s", err.text);
+    ck_assert_msg(wt_exporters[WT_EXPORTER_html]->write(what, stream, &err) == WT_OK, "%s", err.text);
     fclose(stream);
     return text;
+}
+
+static char *page_of(struct wt_timeline *simulated, struct wt_timeline *measured, const char *title)
+{
+    struct wt_export what = {.simulated = simulated, .measured = measured, .title = title};
+    return page_with(&what);
 }
 
 /* The text of the script element with this id; the caller's. */
@@ -165,6 +170,39 @@ START_TEST(page_describes_the_run)
 }
 END_TEST
 
+static const char *string(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+/* Of a lesson: words, two runs under names of their own, and what waits for ever since 20 cycles. */
+START_TEST(page_tells_a_lesson)
+{
+    static const struct wt_remark remarks[] = {{0, 10 * WT_CYCLE, "a </script>"}, {1, 20 * WT_CYCLE, "b"}};
+    static const struct wt_story story = {"s", "q?", "a.", remarks, 2, true};
+    struct wt_timeline *first = two_blocks("k"), *second = two_blocks("k");
+    second->stuck_since = 20 * WT_CYCLE;
+    struct wt_export what = {.measured = first, .simulated = second, .labels = {"one", "two"}, .story = &story, .title = "t"};
+    char *page = page_with(&what), *text = element(page, "run");
+    json_t *root = json_loads(text, 0, NULL), *told = json_object_get(root, "story"), *sides = json_object_get(root, "sides");
+    ck_assert(json_is_false(json_object_get(root, "prediction")));
+    ck_assert_str_eq(string(json_array_get(sides, 0), "label"), "one");
+    ck_assert_str_eq(string(json_array_get(sides, 1), "label"), "two");
+    ck_assert_double_eq(member(json_array_get(sides, 1), "stuck"), 20);
+    ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(sides, 1), "tails")), 0);
+    ck_assert_str_eq(string(told, "question"), "q?");
+    ck_assert(json_is_false(json_object_get(told, "tails")));
+    json_t *remark = json_array_get(json_object_get(told, "remarks"), 0);
+    ck_assert_str_eq(string(remark, "text"), "a </script>");
+    ck_assert_double_eq(member(remark, "at"), 10);
+    json_decref(root);
+    free(text);
+    free(page);
+    wt_timeline_free(first);
+    wt_timeline_free(second);
+}
+END_TEST
+
 static double item(const json_t *array, size_t i)
 {
     return json_number_value(json_array_get(array, i));
@@ -246,6 +284,7 @@ Suite *html_suite(void)
     TCase *tcase = tcase_create("html");
     tcase_add_test(tcase, page_holds_every_block);
     tcase_add_test(tcase, page_describes_the_run);
+    tcase_add_test(tcase, page_tells_a_lesson);
     tcase_add_test(tcase, page_describes_the_hosts_side);
     tcase_add_test(tcase, page_needs_no_network);
     tcase_add_test(tcase, script_draws_and_tells);

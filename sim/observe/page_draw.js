@@ -355,8 +355,14 @@ function drawCurve(side, band) {
   const most = Math.max(1, capacityOf(side), ...values), y = value => bottom - value / most * (bottom - band.curve - 2);
   context.fillStyle = css(COLOURS[0]);
   context.globalAlpha = 0.45;
-  for (const [column, value] of values.entries())
-    context.fillRect(left + column, y(value), 1, bottom - y(value));
+  context.beginPath();
+  context.moveTo(left, bottom);
+  for (const [column, value] of values.entries()) {
+    context.lineTo(left + column, y(value));
+    context.lineTo(left + column + 1, y(value));
+  }
+  context.lineTo(left + columns, bottom);
+  context.fill();
   context.globalAlpha = 1;
   context.fillStyle = theme.grey;
   context.fillRect(left, bottom, width - left - RIGHT, 1);
@@ -493,7 +499,8 @@ function readTheme() {
 }
 
 function draw() {
-  const ratio = window.devicePixelRatio || 1, box = canvas.getBoundingClientRect();
+  const printing = document.documentElement.classList.contains("printing");
+  const ratio = Math.max(window.devicePixelRatio || 1, printing ? 2 : 1), box = canvas.getBoundingClientRect();
   width = box.width;
   height = box.height;
   canvas.width = Math.round(width * ratio);

@@ -6,7 +6,7 @@ const fs = require("fs"), vm = require("vm");
 class Element {
   constructor(text, box) {
     Object.assign(this, {textContent: text, style: {}, listeners: {}, children: [], innerHTML: "", hidden: false, value: "", dataset: {}, attributes: {},
-                         classList: {add() {}, remove() {}}, box});
+                         classList: {add() {}, remove() {}, contains: () => false}, box});
   }
   addEventListener(name, listener) {
     this.listeners[name] = listener;
