@@ -26,14 +26,14 @@ static void check_instructions(const struct wt_program *a, const struct wt_progr
         const struct wt_instruction *x = &a->instructions[i], *y = &b->instructions[i];
         bool same = x->op == y->op && x->branch == y->branch && x->index == y->index && x->stall == y->stall &&
                     x->write_board == y->write_board && x->read_board == y->read_board && x->wait_boards == y->wait_boards &&
-                    x->yield == y->yield && x->latency == y->latency && x->interval == y->interval && x->active == y->active &&
+                    x->yield == y->yield && x->blocks == y->blocks && x->latency == y->latency && x->interval == y->interval && x->active == y->active &&
                     x->chance == y->chance && (x->target == y->target || x->op != WT_OP_BRANCH);
         ck_assert_msg(same, "%s: instruction %zu, %s", a->name, i, a->texts[i] ? a->texts[i] : "");
         if (x->op != WT_OP_MEMORY)
             continue;
         const struct wt_access *m = &a->accesses[x->access], *n = &b->accesses[y->access];
         same = m->space == n->space && m->kind == n->kind && m->width_bytes == n->width_bytes && m->lines == n->lines &&
-               m->sectors == n->sectors && m->wavefronts == n->wavefronts && m->l1_hit == n->l1_hit && m->l2_hit == n->l2_hit &&
+               m->sectors == n->sectors && m->bytes == n->bytes && m->wavefronts == n->wavefronts && m->l1_hit == n->l1_hit && m->l2_hit == n->l2_hit &&
                m->footprint_mib == n->footprint_mib && m->scattered == n->scattered;
         ck_assert_msg(same, "%s: access of instruction %zu, %s", a->name, i, a->texts[i] ? a->texts[i] : "");
     }
@@ -106,7 +106,7 @@ END_TEST
 static struct wt_program *program_of(const struct wt_sass_function *function, const struct wt_ncu_source *source)
 {
     struct wt_sass_setup setup = {.path = "k.sass", .function = function, .source = source, .threads_per_block = 256,
-                                  .l1_hit = -1, .l2_hit = -1};
+                                  .hits = WT_HITS_UNKNOWN};
     struct wt_program *program = NULL;
     struct wt_sass_report report;
     struct wt_error err = {0};

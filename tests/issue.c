@@ -12,7 +12,7 @@
 enum { SM = 1, WARPS = 64 };
 
 static const char mixed[] = "work 20\nloop uniform 5 30 {\n ldg r4, [r2] l1=0.3 l2=0.5\n if 0.3 both=0.4 { mufu r5, r4 } else "
-                            "{ lds r5, [r4] }\n imad r5, r5, r4\n imad r6, r5, r4\n bar\n}\nfirst-warp { stg [r2], r5 }\nexit\n";
+                            "{ lds r5, [r4] }\n imad.wide r5, r5, r4\n imad r6, r5, r4\n bar\n}\nfirst-warp { stg [r2], r5 }\nexit\n";
 
 /* Spans of one sub-core, and the SM's counters. */
 struct told {

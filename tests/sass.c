@@ -157,7 +157,7 @@ START_TEST(a_warp_executes_as_many_instructions_as_on_the_hardware)
     struct wt_ncu_source *source = NULL;
     struct wt_sass_report report;
     struct wt_error err = {0};
-    struct wt_sass_setup setup = {.path = sass_path, .threads_per_block = l->threads, .l1_hit = -1, .l2_hit = -1};
+    struct wt_sass_setup setup = {.path = sass_path, .threads_per_block = l->threads, .hits = WT_HITS_UNKNOWN};
     ck_assert_msg(wt_sass_find(sass, sass_path, l->function, &setup.function, &err) == WT_OK, "%s", err.text);
     ck_assert_msg(wt_ncu_source_read(source_path, l->function, &source, &err) == WT_OK, "%s", err.text);
     setup.source = source;
@@ -182,7 +182,7 @@ START_TEST(trips_say_what_counts_would)
     struct wt_sass_report report;
     ck_assert(wt_trip_parse("0x2b0=0.0625*work", &trip));
     struct wt_sass_setup setup = {.path = "k_fma.sass", .function = &sass->functions[0], .trips = &trip, .trip_count = 1,
-                                  .threads_per_block = 256, .l1_hit = -1, .l2_hit = -1};
+                                  .threads_per_block = 256, .hits = WT_HITS_UNKNOWN};
     struct wt_program *program = program_of(&setup, &report);
     program->work = 2000;
     check_within(simulated_per_warp(program, 256, 8), 79204352.0 / 32768, 0.02);

@@ -50,6 +50,7 @@ Suite *view_suite(void);
 Suite *warp_suite(void);
 Suite *warp_states_suite(void);
 Suite *sass_suite(void);
+Suite *profiled_suite(void);
 Suite *ncu_suite(void);
 Suite *import_suite(void);
 Suite *issue_suite(void);

@@ -7,7 +7,8 @@
 #include "warp/text.h"
 
 static const char small_gpu[] = "base = \"_h200-base\"; name = \"part of an H200\"; memory_gbs = 145.45;\n"
-                                "topology = { sm_count = 4; }; memory = { l2_gpu_bytes = 131; };\n";
+                                "topology = { sm_count = 4; }; memory = { l2_gpu_bytes = 171; "
+                                "l2_write_port_bytes = 103; l2_dirty_mib = 0.485; };\n";
 
 struct wt_gpu *part_of_h200(void)
 {
@@ -30,7 +31,7 @@ void simulate_part(struct warp_part_run *run)
 {
     struct wt_error err = {0};
     struct wt_launch_needs needs = {.threads = run->threads,
-                                    .registers_per_thread = 32,
+                                    .registers_per_thread = run->registers ? run->registers : 32,
                                     .dynamic_shared_bytes = run->shared,
                                     .carveout_kb = WT_CARVEOUT_DEFAULT};
     struct wt_kernel kernel = {.name = "k", .grid_blocks = run->blocks};

@@ -8,6 +8,7 @@ struct warp_part_run {
     struct wt_gpu *gpu;         /* of wt_part_of_h200 */
     struct wt_program *program;
     int threads, shared;        /* of a block; dynamic bytes */
+    int registers;              /* of a thread; 0: 32 */
     uint64_t blocks;
     int workers;                /* threads; 0: as OpenMP has it */
     const struct wt_warp_observer *observer;

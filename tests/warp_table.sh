@@ -1,21 +1,36 @@
 #!/bin/sh
-# Kernels that Nsight Compute profiled, simulated from SASS and source page, beside its counters.
-# Usage: tests/warp_table.sh WAVETAIL FOLDER...; a folder has kernels.txt, metrics.csv and what they name.
+# Kernels that Nsight Compute profiled, simulated from SASS, source page and hit rates, beside its counters.
+# Usage: tests/warp_table.sh WAVETAIL fit FOLDER… test FOLDER…; a folder has kernels.txt, metrics.csv (or .zst) and what
+# they name. What stands behind `fit` and what behind `test` is summed up apart. HITS=no leaves the hit rates out.
 wavetail=$1
 shift
-for folder; do
+
+simulate() {
+    metrics="$folder/metrics.csv"
+    [ -e "$metrics" ] || metrics="$metrics.zst"
+    hits="--ncu-metrics $metrics"
+    [ "$HITS" = no ] && hits=
     grep -v '^#' "$folder/kernels.txt" | while read -r name function source sass grid block registers static dynamic; do
         echo "kernel $name"
-        "$wavetail" run --sass "$folder/$sass" --kernel "$function" --ncu-source "$folder/$source" --grid "$grid" \
+        # shellcheck disable=SC2086
+        "$wavetail" run --sass "$folder/$sass" --kernel "$function" --ncu-source "$folder/$source" $hits --grid "$grid" \
             --block "$block" --regs "$registers" --smem "$static" --dynamic-smem "$dynamic" --gpu h200 --quiet --json \
-            --compare "$folder/metrics.csv"
-    done | awk -v folder="$folder" '
+            --compare "$metrics"
+    done
+}
+
+for folder; do
+    case $folder in
+    fit | test) echo "set $folder" ;;
+    *) echo "folder $folder" && simulate ;;
+    esac
+done | awk '
     function error(name) { return measured[name] ? simulated[name] / measured[name] - 1 : 0 }
     function magnitude(x) { return x < 0 ? -x : x }
-    function show(list, count,   i, j, t) {
+    function spread(list, count,   i, j, t) {
         for (i = 2; i <= count; i++)
             for (j = i; j > 1 && list[j] < list[j - 1]; j--) { t = list[j]; list[j] = list[j - 1]; list[j - 1] = t }
-        return sprintf("%7.1f %% %7.1f %%", 100 * (list[int((count + 1) / 2)] + list[int(count / 2) + 1]) / 2, 100 * list[count])
+        return sprintf("%.1f %% and %.1f %%", 100 * (list[int((count + 1) / 2)] + list[int(count / 2) + 1]) / 2, 100 * list[count])
     }
     function finish(   key, cycles, most, of, with) {
         if (kernel == "") return
@@ -34,14 +49,23 @@ for folder; do
             100 * error("smsp__warps_active.avg.per_cycle_active"), 100 * error("smsp__issue_active.avg.per_cycle_active"),
             100 * error("smsp__warps_eligible.avg.per_cycle_active"), with[2], most == of ? "same " : "other", simulated[most], measured[most]
         fflush()
+        kernel = ""
     }
-    BEGIN { printf "%s\n%-20s %10s %10s %10s %10s   %-20s %5s %8s %8s\n", folder, "kernel", "cycles", "active", "issued", "eligible", "largest stall", "", "ours", "measured" }
+    function sum_up() {
+        finish()
+        if (!rows) return
+        printf "%s, %d launches; median and worst error: cycles %s, active warps %s, issued %s, eligible %s\n", set, rows,
+            spread(c, rows), spread(a, rows), spread(i, rows), spread(e, rows)
+        printf "%s: largest stall the same in %d of %d; its size off by %s\n\n", set, same, rows, spread(s, rows)
+        rows = same = 0
+    }
+    BEGIN { set = "all" }
+    /^set / { sum_up(); set = $2; next }
+    /^folder / { finish(); printf "%s (%s)\n%-20s %10s %10s %10s %10s   %-20s %5s %8s %8s\n", $2, set, "kernel", "cycles", "active",
+                     "issued", "eligible", "largest stall", "", "ours", "measured"; next }
     /^kernel / { finish(); kernel = $2; split("", measured); split("", simulated); inside = 0; next }
     /"measured": \{/ { inside = 1 }
     /^  }/ { inside = 0 }
     match($0, /"[^"]*": [-0-9]/) { name = $1; gsub(/[":]/, "", name); value = $2; sub(/,/, "", value)
         if (inside) measured[name] = value + 0; else simulated[name] = value + 0 }
-    END { finish()
-        printf "median and worst: cycles %s, active %s, issued %s, eligible %s\n", show(c, rows), show(a, rows), show(i, rows), show(e, rows)
-        printf "largest stall the same in %d of %d; its size %s\n", same, rows, show(s, rows) }'
-done
+    END { sum_up() }'

@@ -1,4 +1,4 @@
-/* Runs the kernels to profile: `ncu … build/gpu/profile [families|probes|NAME…]`; each is launched once. */
+/* Runs the kernels to profile: `ncu … build/gpu/profile [families|probes|mixes|unseen|NAME…]`; each is launched once. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -57,11 +57,13 @@ static void run(int argc, char **argv, const Profiled *set, const char *set_name
 int main(int argc, char **argv)
 {
     if (argc > 1 && !std::strcmp(argv[1], "--help")) {
-        std::puts("profile [families|probes|NAME...]: launches each of the named kernels once, for Nsight Compute");
+        std::puts("profile [families|probes|mixes|unseen|NAME...]: launches each of the named kernels once, for Nsight Compute");
         return 0;
     }
     Buffers buffers = allocate();
     run(argc, argv, families, "families", buffers);
     run(argc, argv, probes, "probes", buffers);
+    run(argc, argv, mixes, "mixes", buffers);
+    run(argc, argv, unseen, "unseen", buffers);
     return 0;
 }

@@ -139,7 +139,7 @@ struct wt_warp_rates {
     struct wt_class_rates interval; /* a sub-core's pipe takes one warp instruction each this long */
     struct wt_class_rates latency;
     double compare_latency; /* from a compare to the branch or predicated instruction that uses it */
-    double block_cycles;    /* the dispatcher is held up by an instruction for the heavy half of the FP32 pipe */
+    double block_cycles;    /* the dispatcher is held up by an IMAD.WIDE or IMAD.HI */
     double branch_cycles;   /* a taken branch's target is known this long after the branch's stall */
     double converge_cycles; /* the same of the end of a diverged region */
     double fetch_cycles;    /* then the first instruction at the target arrives */
@@ -149,6 +149,7 @@ struct wt_warp_rates {
     double barrier_latency;       /* the last arrival to the first instruction behind the barrier */
     double barrier_release, barrier_release_warp; /* which keeps shared memory's path busy this long, plus per warp */
     double barrier_queue;         /* entries of a sub-core's queue of arrivals */
+    double launch_overhead_cycles; /* counted as elapsed before a launch's first block and after its last */
 };
 
 /* How memory answers. Cycles and bytes per cycle of the SM clock; per SM unless named otherwise. */
@@ -159,11 +160,20 @@ struct wt_memory_rates {
     double l1_latency, l1_bytes, l1_lines; /* lines: tag look-ups per cycle */
     double l2_latency, l2_bytes;   /* bytes: of one SM's port */
     double l2_gpu_bytes;           /* of all SMs together */
+    double l2_request_bytes;       /* a load's line takes as much of it as so many bytes more */
+    double l2_write_port_sms;      /* SMs of a GPC that send to L2 through one port */
+    double l2_write_port_bytes;    /* what a port carries: stores and atomics */
+    double l2_write_request_bytes; /* a store's line takes as much of it as so many bytes more */
+    double l2_reduce_bytes, l2_atomic_bytes; /* a sector of atomics without and with a result takes as much of it as so many */
+    double l2_dirty_mib;           /* L2 keeps so much from DRAM before it writes back */
+    double store_buffer_bytes;     /* an SM's stores and atomics on their way to L2 */
+    double dram_buffer_bytes;      /* an SM's share of what L2 has to write back before stores wait for that */
     double dram_latency;
     double dram_contention;        /* an access waits this long, times (u / (1 - u))^0.75, where DRAM is used to u */
     double dram_efficiency;        /* part of memory_gbs that streams reach */
     double dram_scattered;         /* part of memory_gbs that scattered accesses reach */
     double dram_granule_bytes;     /* least that a scattered access transfers */
+    double dram_turn;              /* part of the bandwidth that is lost where half of the traffic is writes */
     double atomic_latency;
     double atomic_interval;        /* whole GPU: atomics on one address follow each other this closely */
     double spread;                 /* L2 and DRAM latencies vary by this fraction from slice to slice, to either side */

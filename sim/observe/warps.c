@@ -6,10 +6,6 @@
 
 #include "core/mem.h"
 
-/* Cycles that Nsight Compute counts before a launch's first block and after its last, on an H200: elapsed less active cycles
- * the longest-running SM, at the median of 27 probes of one wave (gpu_ref/profile). */
-static const double launch_overhead_cycles = 3100;
-
 /* ---- Figures ---- */
 
 static double active(const struct wt_warp_result *result, const struct wt_gpu *gpu)
@@ -32,8 +28,7 @@ static double issued(const struct wt_warp_result *result, const struct wt_gpu *g
 
 double wt_warp_elapsed(const struct wt_warp_result *result, const struct wt_gpu *gpu)
 {
-    (void)gpu;
-    return result->elapsed_cycles + launch_overhead_cycles;
+    return result->elapsed_cycles + gpu->warp.launch_overhead_cycles;
 }
 
 static double sm_active(const struct wt_warp_result *result, const struct wt_gpu *gpu)
@@ -200,10 +195,10 @@ long wt_ncu_launch(const struct wt_ncu_metrics *metrics, const char *kernel, uin
                    uint64_t static_bytes, uint64_t dynamic_bytes)
 {
     for (size_t row = 0; row < metrics->rows; row++)
-        if (is_kernel(metrics, row, kernel) && fits(metrics, row, "launch__grid_size", blocks) &&
-            fits(metrics, row, "launch__block_size", threads) &&
-            fits(metrics, row, "launch__shared_mem_per_block_static", static_bytes) &&
-            fits(metrics, row, "launch__shared_mem_per_block_dynamic", dynamic_bytes))
+        if (is_kernel(metrics, row, kernel) &&
+            (blocks == 0 || (fits(metrics, row, "launch__grid_size", blocks) && fits(metrics, row, "launch__block_size", threads) &&
+                             fits(metrics, row, "launch__shared_mem_per_block_static", static_bytes) &&
+                             fits(metrics, row, "launch__shared_mem_per_block_dynamic", dynamic_bytes))))
             return (long)row;
     return -1;
 }

@@ -38,7 +38,8 @@ void wt_warp_print(FILE *stream, const struct wt_warp_result *result, const stru
                    const struct wt_ncu_metrics *metrics, size_t row);
 
 /* The launch of the kernel (mangled name) with that many blocks, threads and bytes of shared memory; -1: none. A page that
- * does not tell a number fits any. Template arguments are not compared: a kernel's instances are told apart by the numbers. */
+ * does not tell a number fits any. Template arguments are not compared: a kernel's instances are told apart by the numbers.
+ * No blocks: the kernel's first launch. */
 long wt_ncu_launch(const struct wt_ncu_metrics *metrics, const char *kernel, uint64_t blocks, uint64_t threads,
                    uint64_t static_bytes, uint64_t dynamic_bytes);
 

@@ -106,9 +106,11 @@ static inline void sleep_until(struct wt_subcore *subcore, int slot, enum wt_sta
 }
 
 /* Waits other than for scoreboards and barriers: rare. Returns whether there is one. */
-static bool waits_aside(struct wt_subcore *subcore, int slot, struct wt_one_warp *warp, wt_cycle now)
+static bool waits_aside(struct wt_core *core, struct wt_subcore *subcore, int slot, struct wt_one_warp *warp, wt_cycle now)
 {
-    if (warp->sleep_until > now)
+    if (warp->leaving)
+        wt_block_leave(core, subcore, slot, now);
+    else if (warp->sleep_until > now)
         sleep_until(subcore, slot, WT_STALL_SLEEPING, warp->sleep_until);
     else if (warp->fence_until > now)
         sleep_until(subcore, slot, WT_STALL_MEMBAR, warp->fence_until);
@@ -136,12 +138,12 @@ static inline wt_cycle released(const struct wt_one_warp *warp, uint8_t boards, 
 }
 
 /* What the warp waits for in `now`: it goes to sleep, or is ready for its pipe. `since` is set. */
-static inline void look_at(struct wt_subcore *subcore, int slot, wt_cycle now)
+static inline void look_at(struct wt_core *core, struct wt_subcore *subcore, int slot, wt_cycle now)
 {
     struct wt_one_warp *warp = &subcore->warps[slot];
     const struct wt_step *step = warp->next;
     warp->since = now;
-    if (warp->aside && waits_aside(subcore, slot, warp, now))
+    if (warp->aside && waits_aside(core, subcore, slot, warp, now))
         return;
     if (step->wait_boards) {
         bool is_long = false;
@@ -249,6 +251,19 @@ static inline void fetch(struct wt_core *core, struct wt_one_warp *warp, wt_cycl
     warp->aside = true;
 }
 
+/* The warp ends, once its stores are under way. */
+static void leave(struct wt_core *core, struct wt_subcore *subcore, int slot, wt_cycle now)
+{
+    struct wt_one_warp *warp = &subcore->warps[slot];
+    if (warp->drained <= now + 1) {
+        wt_block_leave(core, subcore, slot, now);
+        return;
+    }
+    warp->leaving = warp->aside = true;
+    warp->since = now + 1;
+    sleep_until(subcore, slot, WT_STALL_DRAIN, warp->drained);
+}
+
 /* What the instruction does to the machine, its pipe excepted. Returns false when the warp has ended. */
 static bool execute(struct wt_core *core, struct wt_subcore *subcore, int slot, const struct wt_step *step, wt_cycle now)
 {
@@ -276,7 +291,7 @@ static bool execute(struct wt_core *core, struct wt_subcore *subcore, int slot, 
     case WT_OP_EXIT:
         if (!wt_control_taken(core, warp, step->of))
             break;
-        wt_block_leave(core, subcore, slot, now);
+        leave(core, subcore, slot, now);
         return false;
     case WT_OP_FENCE:
         warp->fence_until = warp->stores_until;
@@ -344,7 +359,7 @@ static inline void issue(struct wt_core *core, struct wt_subcore *subcore, int s
     if (warp->next->line_begins)
         fetch(core, warp, now + step->stall);
     if (step->stall == 1)
-        look_at(subcore, slot, now + 1);
+        look_at(core, subcore, slot, now + 1);
     else
         count_down(subcore, slot, now, step->stall);
     if (step->blocks)
@@ -371,7 +386,7 @@ static inline void wake_due(struct wt_core *core, struct wt_subcore *subcore, wt
         int slot = __builtin_ctzll(due);
         struct wt_one_warp *warp = &subcore->warps[slot];
         core->counters.warp_cycles[warp->state] += now - warp->since;
-        look_at(subcore, slot, now);
+        look_at(core, subcore, slot, now);
     }
 }
 

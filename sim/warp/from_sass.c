@@ -270,6 +270,7 @@ static void measure_access(const struct wt_ncu_row *counts, double active, struc
     if (counts->tags > 0 && counts->sectors > 0) {
         access->lines = (float)clamped(counts->tags / executions, 1, 32);
         access->sectors = (float)clamped(counts->sectors / executions, access->lines, 128);
+        access->bytes = (float)clamped(counts->threads_on / executions * access->width_bytes, 1, 512);
     }
     if (counts->wavefronts > 0)
         access->wavefronts = (float)clamped(counts->wavefronts / executions, 1, 128);
@@ -281,6 +282,16 @@ static void measure_access(const struct wt_ncu_row *counts, double active, struc
 /* A word that a whole warp reads is one that its block's other warps read, too. */
 static const float shared_word_l2_hit = 0.9f;
 
+static void set_hits(const struct wt_hit_rates *hits, struct wt_access *access)
+{
+    if (access->kind != WT_ACCESS_LOAD) {
+        access->l2_hit = (float)(access->kind == WT_ACCESS_STORE ? hits->store : hits->atomic);
+        return;
+    }
+    access->l1_hit = (float)hits->l1;
+    access->l2_hit = hits->l2 >= 0 ? (float)hits->l2 : access->sectors <= 1 ? shared_word_l2_hit : 0;
+}
+
 static uint16_t add_access(struct builder *b, size_t index, double active)
 {
     const struct wt_opcode *opcode = wt_opcode_find(at(b, index)->opcode);
@@ -288,12 +299,8 @@ static uint16_t add_access(struct builder *b, size_t index, double active)
     struct wt_access access = wt_access_strided(opcode->space, opcode->kind, width, width, 32);
     if (b->setup->source)
         measure_access(&b->setup->source->rows[index], active, &access);
-    if (access.space == WT_SPACE_GLOBAL) {
-        access.l1_hit = (float)b->setup->l1_hit;
-        access.l2_hit = (float)b->setup->l2_hit;
-        if (access.l2_hit < 0)
-            access.l2_hit = access.sectors <= 1 ? shared_word_l2_hit : 0;
-    }
+    if (access.space == WT_SPACE_GLOBAL)
+        set_hits(&b->setup->hits, &access);
     return wt_program_add_access(b->program, &access);
 }
 
@@ -315,6 +322,9 @@ static struct wt_instruction translate(struct builder *b, size_t index)
         to.active = (float)active_part(b, index);
     if (to.op == WT_OP_BARRIER && (wt_sass_has(from, "ARV") || to.active < 0.5f))
         to.op = WT_OP_NOP;
+    if (to.op == WT_OP_IMAD && wt_sass_has(from, "HI"))
+        to.interval = 4;
+    to.blocks = to.op == WT_OP_IMAD && (wt_sass_has(from, "HI") || wt_sass_has(from, "WIDE"));
     if (to.op == WT_OP_MEMORY)
         to.access = add_access(b, index, to.active);
     return to;

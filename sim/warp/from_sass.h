@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "warp/hits.h"
 #include "warp/ncu.h"
 #include "warp/program.h"
 #include "warp/sass.h"
@@ -23,7 +24,7 @@ struct wt_sass_setup {
     const struct wt_trip *trips;        /* overrule the counts */
     size_t trip_count;
     int threads_per_block;
-    double l1_hit, l2_hit; /* of global accesses, 0 … 1; negative: not known */
+    struct wt_hit_rates hits; /* of global accesses */
 };
 
 enum { WT_UNKNOWN_OPCODES = 16 };

@@ -8,12 +8,14 @@
  *   - its pipe is free: each takes one instruction per interval. FP32 has two halves, and only one of them multiplies
  *     integers. Shared memory, special functions and the like go through a queue per sub-core (mio_queue), global
  *     memory through another (lg_queue); an instruction leaves its queue in order, when its unit takes it.
- * Of the warps for which all this holds, the scheduler picks one a cycle. What goes to the heavy half of the FP32 pipe
- * takes the dispatcher block_cycles longer: nothing issues meanwhile ("dispatch stall"), and stall counts stand still.
+ * Of the warps for which all this holds, the scheduler picks one a cycle. A product of 64 bits or its high half (IMAD.WIDE,
+ * IMAD.HI) takes the dispatcher block_cycles longer: nothing issues meanwhile ("dispatch stall"), and stall counts stand still.
  *
  * What a memory instruction will find is worked out when it issues: each unit has a time from which it is free again
- * (the banks, L1's tags and data, the SM's port to L2, the SM's share of L2's and of DRAM's bandwidth), and the result
- * comes when the last of them has served it, plus the latency of the level that answered.
+ * (the banks, L1's tags and data, the SM's port to L2, the SM's share of what L2 sends, of what it takes and of DRAM's
+ * bandwidth), and the result comes when the last of them has served it, plus the latency of the level that answered.
+ * Stores and atomics wait in a buffer (store_buffer_bytes; dram_buffer_bytes once L2 writes back); when it is full, what follows them waits in the queues, and
+ * a warp that has ended stays until its last store has left them ("drain").
  *
  * Nothing happens in cycles in which no warp changes state: a sub-core knows its next one. */
 #ifndef WT_WARP_MACHINE_H
@@ -80,8 +82,11 @@ struct wt_one_warp {
     wt_cycle blocked_from;  /* by the barrier */
     wt_cycle sleep_until, fence_until;
     bool aside; /* one of these times may lie ahead */
+    bool leaving; /* has executed EXIT */
+    float l1_due; /* lines that the next access to L1 misses, in part; 0: not drawn yet */
     wt_cycle boards[WT_SCOREBOARDS]; /* released from this cycle on */
     wt_cycle stores_until;  /* its stores have been acknowledged */
+    wt_cycle drained;       /* its last store has left the queue */
     uint8_t long_boards;    /* bit mask: booked by L1TEX */
     uint8_t state;          /* enum wt_stall_reason */
     uint16_t number;        /* in its block */
@@ -153,7 +158,8 @@ struct wt_core {
     int end_count;
     double banks_free, tags_free, port_free, barrier_free, atomic_free;
     bool banks_stored;
-    struct wt_channel l2, dram;
+    struct wt_channel l2, l2_in, dram; /* l2_in: stores and atomics */
+    double stored, written; /* in this epoch: bytes to L2 for the first time, cost of writing back to DRAM */
     struct wt_warp_counters counters;
     bool reports_issues; /* to the observer */
     struct wt_watched *watched; /* the sub-core whose warps' states it wants; owned; NULL: none of this SM's */
@@ -178,6 +184,7 @@ struct wt_machine {
     size_t line_count;
     double spread;
     double dram_wait;   /* mean delay of an access to DRAM by what others have under way, cycles: of this epoch */
+    bool writes_back;   /* L2 holds as much as it keeps from DRAM: what is stored now goes there */
     double sms_active;  /* for atomics: how many share one address */
     wt_time origin;     /* first start of a block: observers' times are from then on */
 };

@@ -26,14 +26,18 @@ wt_cycle wt_queue_pass(struct wt_queue *queue, double *unit, double interval, wt
 
 /* ---- Shared memory ---- */
 
+static bool is_atomic(const struct wt_access *access)
+{
+    return access->kind == WT_ACCESS_ATOMIC || access->kind == WT_ACCESS_REDUCE;
+}
+
 static wt_cycle shared_access(struct wt_core *core, struct wt_subcore *subcore, const struct wt_access *access,
                               wt_cycle now, wt_cycle *read)
 {
     const struct wt_memory_rates *rates = &core->machine->gpu->memory;
-    bool atomic = access->kind == WT_ACCESS_ATOMIC || access->kind == WT_ACCESS_REDUCE;
     bool store = access->kind == WT_ACCESS_STORE;
     double passes = access->wavefronts * (128 / rates->shared_bytes);
-    double busy = passes + (atomic ? (access->wavefronts - 1) * (rates->shared_atomic_interval - 1) : 0);
+    double busy = passes + (is_atomic(access) ? (access->wavefronts - 1) * (rates->shared_atomic_interval - 1) : 0);
     if (store != core->banks_stored)
         core->banks_free += rates->shared_turn;
     core->banks_stored = store;
@@ -67,6 +71,21 @@ static double missing(double count, double lines, double hit, struct wt_random *
     return count * misses / later(1, floor(lines + 0.5));
 }
 
+/* The same for L1, where a warp's accesses miss at even intervals: neighbours are fetched by one of them. */
+static double missing_in_l1(const struct wt_access *access, double hit, struct wt_one_warp *warp)
+{
+    if (hit >= 1)
+        return 0;
+    if (hit <= 0 || access->lines > 4)
+        return access->sectors * (1 - later(hit, 0));
+    double lines = later(1, floor(access->lines + 0.5f));
+    if (warp->l1_due <= 0)
+        warp->l1_due = (float)wt_random_unit(&warp->random);
+    double due = warp->l1_due + lines * (1 - hit), missed = floor(due);
+    warp->l1_due = (float)(due - missed) + 1e-6f;
+    return access->sectors * missed / lines;
+}
+
 static double estimated_l1(const struct wt_access *access)
 {
     return access->l1_hit >= 0 ? access->l1_hit : access->space == WT_SPACE_LOCAL ? 1 : 0;
@@ -94,34 +113,90 @@ static double dram_cost(const struct wt_memory_rates *rates, const struct wt_acc
     return later(32 * sectors, rates->dram_granule_bytes * lines) / rates->dram_scattered;
 }
 
-/* Sectors that L1 does not answer. Returns when the last of them is there. */
-static double beyond_l1(struct wt_core *core, struct wt_one_warp *warp, const struct wt_access *access, double sectors,
-                        double from)
+/* Sectors that miss in L2, too. Returns when the last of them is there, less the latency. */
+static double from_dram(struct wt_core *core, struct wt_one_warp *warp, const struct wt_access *access, double sectors,
+                        double lines, double from)
+{
+    const struct wt_memory_rates *rates = &core->machine->gpu->memory;
+    double bytes = access->scattered ? later(32 * sectors, rates->dram_granule_bytes * lines) : 32 * sectors;
+    core->counters.dram_bytes += whole(bytes, &warp->random);
+    double done = taken_by(&core->dram, from, dram_cost(rates, access, sectors, lines));
+    return done + (wt_random_unit(&warp->random) + wt_random_unit(&warp->random)) * core->machine->dram_wait;
+}
+
+/* A load's sectors that L1 does not have. Returns when the last of them is there. */
+static double load_beyond_l1(struct wt_core *core, struct wt_one_warp *warp, const struct wt_access *access, double sectors,
+                             double from)
 {
     const struct wt_machine *machine = core->machine;
     const struct wt_memory_rates *rates = &machine->gpu->memory;
-    bool atomic = access->kind == WT_ACCESS_ATOMIC || access->kind == WT_ACCESS_REDUCE;
-    double hit = estimated_l2(machine->gpu, access);
     double lines = access->sectors > 0 ? access->lines * sectors / access->sectors : 0;
-    double misses = missing(sectors, lines, hit, &warp->random);
+    double misses = missing(sectors, lines, estimated_l2(machine->gpu, access), &warp->random);
     core->port_free = later(core->port_free, from) + 32 * sectors / rates->l2_bytes;
-    double done = later(core->port_free, taken_by(&core->l2, from, 32 * sectors));
-    double latency = atomic ? rates->atomic_latency : rates->l2_latency;
+    double done = later(core->port_free, taken_by(&core->l2, from, 32 * sectors + rates->l2_request_bytes * lines));
+    double latency = rates->l2_latency;
     core->counters.l2_sectors += whole(sectors, &warp->random);
     core->counters.l2_hits += whole(sectors - misses, &warp->random);
     if (misses > 0) {
-        double missed_lines = lines * misses / sectors;
-        double bytes = access->scattered ? later(32 * misses, rates->dram_granule_bytes * missed_lines) : 32 * misses;
-        done = later(done, taken_by(&core->dram, from, dram_cost(rates, access, misses, missed_lines)));
-        latency += rates->dram_latency - rates->l2_latency;
-        done += -log(wt_random_unit(&warp->random)) * machine->dram_wait;
-        core->counters.dram_bytes += whole(bytes, &warp->random);
+        done = later(done, from_dram(core, warp, access, misses, lines * misses / sectors, from));
+        latency = rates->dram_latency;
     }
-    if (atomic && access->wavefronts > 1) {
-        core->atomic_free =
-            later(core->atomic_free, from) + access->wavefronts * rates->atomic_interval * machine->sms_active;
-        done = later(done, core->atomic_free);
+    return done + latency_to(machine, latency, &warp->random);
+}
+
+/* What is stored displaces what was stored earlier, and sectors written in part have to be fetched where L2 lacks them. */
+static void make_dirty(struct wt_core *core, struct wt_one_warp *warp, const struct wt_access *access, double from)
+{
+    const struct wt_memory_rates *rates = &core->machine->gpu->memory;
+    double whole_sectors = 32 * access->sectors, fetched = 0;
+    double bytes = access->bytes > 0 && access->bytes < whole_sectors ? access->bytes : whole_sectors;
+    if (access->l2_hit >= 0 && bytes < whole_sectors)
+        fetched = whole_sectors * (1 - access->l2_hit);
+    double written = later(bytes, fetched);
+    core->stored += written;
+    if (!core->machine->writes_back)
+        written = 0;
+    if (fetched + written <= 0)
+        return;
+    core->written += written / rates->dram_efficiency;
+    core->counters.dram_bytes += whole(fetched + written, &warp->random);
+    taken_by(&core->dram, from, (fetched + written) / rates->dram_efficiency);
+}
+
+/* From when on L1 takes more: those on their way to L2, and what L2 then has to write back, have room in the buffer. */
+static double buffer_free(const struct wt_core *core)
+{
+    const struct wt_memory_rates *rates = &core->machine->gpu->memory;
+    return later(core->l2_in.free - rates->store_buffer_bytes / core->l2_in.rate,
+                 core->dram.free - rates->dram_buffer_bytes / core->dram.rate);
+}
+
+/* Stores and atomics. Returns when they have been acknowledged, or their result is there. */
+static double store_to_l2(struct wt_core *core, struct wt_one_warp *warp, const struct wt_access *access, double from)
+{
+    const struct wt_machine *machine = core->machine;
+    const struct wt_memory_rates *rates = &machine->gpu->memory;
+    bool store = access->kind == WT_ACCESS_STORE;
+    double sector = store ? 32 : access->kind == WT_ACCESS_REDUCE ? rates->l2_reduce_bytes : rates->l2_atomic_bytes;
+    double request = store ? rates->l2_write_request_bytes * access->lines : 0;
+    double done = taken_by(&core->l2_in, from, sector * access->sectors + request), latency = rates->l2_latency;
+    double hit = store || access->l2_hit < 0 ? 1 : access->l2_hit;
+    double misses = missing(access->sectors, access->lines, hit, &warp->random);
+    core->counters.l2_sectors += whole(access->sectors, &warp->random);
+    core->counters.l2_hits += whole(access->sectors - misses, &warp->random);
+    if (store)
+        make_dirty(core, warp, access, from);
+    if (is_atomic(access)) {
+        latency = rates->atomic_latency;
+        if (misses > 0)
+            done = later(done, from_dram(core, warp, access, misses, access->lines * misses / access->sectors, from));
+        if (access->wavefronts > 1) {
+            core->atomic_free =
+                later(core->atomic_free, from) + access->wavefronts * rates->atomic_interval * machine->sms_active;
+            done = later(done, core->atomic_free);
+        }
     }
+    core->tags_free = later(core->tags_free, buffer_free(core));
     return done + latency_to(machine, latency, &warp->random);
 }
 
@@ -129,18 +204,23 @@ static wt_cycle global_access(struct wt_core *core, struct wt_subcore *subcore, 
                               const struct wt_access *access, wt_cycle now, wt_cycle *read)
 {
     const struct wt_memory_rates *rates = &core->machine->gpu->memory;
-    bool store = access->kind == WT_ACCESS_STORE;
-    bool atomic = access->kind == WT_ACCESS_ATOMIC || access->kind == WT_ACCESS_REDUCE;
+    bool load = access->kind == WT_ACCESS_LOAD;
     double sectors = access->sectors;
     double busy = later(later(access->lines / rates->l1_lines, 32 * sectors / rates->l1_bytes), 1);
+    core->tags_free = later(core->tags_free, core->banks_free);
     wt_cycle left = wt_queue_pass(&subcore->lg, &core->tags_free, busy, now);
+    core->banks_free = later(core->banks_free, (double)left - 1) + later(access->lines, 1);
     *read = left + 4;
-    double misses = store || atomic ? sectors : missing(sectors, access->lines, estimated_l1(access), &warp->random);
+    double misses = load ? missing_in_l1(access, estimated_l1(access), warp) : sectors;
     core->counters.l1_sectors += whole(sectors, &warp->random);
     core->counters.l1_hits += whole(sectors - misses, &warp->random);
-    double done = (double)left - 1 + busy - 1 + rates->l1_latency;
-    if (misses > 0)
-        done = later(done, beyond_l1(core, warp, access, misses, (double)left - 1 + busy - 1));
+    double looked_up = (double)left - 1 + busy - 1, done = looked_up + rates->l1_latency;
+    if (!load) {
+        warp->drained = left;
+        done = later(done, store_to_l2(core, warp, access, looked_up));
+    } else if (misses > 0) {
+        done = later(done, load_beyond_l1(core, warp, access, misses, looked_up));
+    }
     return (wt_cycle)done;
 }
 

@@ -241,6 +241,7 @@ struct wt_access wt_access_strided(enum wt_space space, enum wt_access_kind kind
                               .width_bytes = (uint8_t)width_bytes,
                               .lines = banked ? 0 : (float)distinct(lines, count),
                               .sectors = banked ? 0 : (float)distinct(sectors, count),
+                              .bytes = banked ? 0 : (float)(lanes * width_bytes),
                               .wavefronts = banked ? (float)bank_passes(width_bytes, stride_bytes, lanes) : 1,
                               .l1_hit = -1,
                               .l2_hit = -1,

@@ -92,10 +92,12 @@ struct wt_access {
     uint8_t width_bytes; /* per thread: 1, 2, 4, 8, 16 */
     float lines;   /* global, local: 128-byte lines touched, i.e. L1 tag look-ups; 1 … 32 */
     float sectors; /* global, local: 32-byte sectors, 1 … 128 */
+    float bytes;   /* global, local: what the threads ask for, at most 512; 0: whole sectors */
     float wavefronts; /* shared: passes through the banks (1: free of conflicts); 1 … 32 times the width / 4.
                          Global atomics: most threads that meet in one address */
     float l1_hit;  /* of the sectors, 0 … 1; negative: estimated (none of global, all of local) */
-    float l2_hit;  /* of those that miss in L1; negative: estimated from the footprint and the GPU's L2 */
+    float l2_hit;  /* of those that miss in L1; negative: estimated from the footprint and the GPU's L2. Of stores: of the
+                      sectors, those that need not be fetched before they can be written in part */
     float footprint_mib; /* what the whole grid touches this way, for estimates; 0: too much for any cache */
     bool scattered; /* lines lie apart: DRAM opens a row for each, and transfers at least its granule */
 };
@@ -110,6 +112,7 @@ struct wt_instruction {
     uint8_t read_board;  /* released when the operands have been read */
     uint8_t wait_boards; /* bit mask: issues once these are released */
     bool yield;     /* the scheduler should prefer another warp next */
+    bool blocks;    /* holds up the dispatcher: IMAD.WIDE, IMAD.HI */
     uint16_t access; /* index into the program's accesses; of MEMORY */
     uint16_t latency; /* cycles from issue to result where it differs from the class's; 0: the class's */
     uint16_t interval; /* cycles its pipe takes it for, likewise (tensor shapes, 64-bit forms); 0: the class's */

@@ -27,7 +27,7 @@ static struct wt_step step_of(const struct wt_program *program, const struct wt_
                             .yield = i->yield,
                             .sometimes = i->active < 1,
                             .waits_behind = i->op == WT_OP_CONVERGE && i->branch == WT_BRANCH_ALWAYS,
-                            .blocks = op == WT_OP_IMAD || (op == WT_OP_HALF && i->interval > 1),
+                            .blocks = i->blocks,
                             .interval = rounded(i->interval, wt_class_rate(&gpu->warp.interval, op), 1),
                             .latency = rounded(i->latency, wt_class_rate(&gpu->warp.latency, op), 1),
                             .of = i,

@@ -200,12 +200,13 @@ void wt_text_begin(struct wt_instruction_text *t, const char *word)
         t->instruction.interval = 2;
     if (t->mnemonic->op == WT_OP_IMAD && has_part(word, "hi"))
         t->instruction.interval = 4;
+    t->instruction.blocks = t->mnemonic->op == WT_OP_IMAD && (has_part(word, "hi") || has_part(word, "wide"));
     if (!strcmp(t->mnemonic->name, "bssy"))
         t->instruction.branch = WT_BRANCH_NEVER;
     t->width = width_of(t->mnemonic, word);
     t->stride = -1;
     t->lanes = 32;
-    t->lines = t->sectors = t->ways = t->l1_hit = t->l2_hit = -1;
+    t->lines = t->sectors = t->bytes = t->ways = t->l1_hit = t->l2_hit = -1;
 }
 
 struct wt_access wt_text_access(const struct wt_instruction_text *t)
@@ -218,6 +219,8 @@ struct wt_access wt_text_access(const struct wt_instruction_text *t)
         access.lines = (float)t->lines;
     else if (t->sectors >= 0)
         access.lines = (float)(t->sectors > 4 ? t->sectors / 4 : 1);
+    if (t->bytes >= 0)
+        access.bytes = (float)t->bytes;
     if (t->ways >= 0)
         access.wavefronts = (float)t->ways;
     access.l1_hit = (float)t->l1_hit;
@@ -243,6 +246,7 @@ SETTER(stall, t->instruction.stall = (uint8_t)value; t->gave_stall = true)
 SETTER(write, t->instruction.write_board = (uint8_t)value; t->gave_boards = true)
 SETTER(read, t->instruction.read_board = (uint8_t)value; t->gave_boards = true)
 SETTER(yield, t->instruction.yield = true)
+SETTER(blocks, t->instruction.blocks = true)
 SETTER(later, t->instruction.branch = WT_BRANCH_LATER_WARPS)
 SETTER(never, t->instruction.branch = WT_BRANCH_NEVER)
 SETTER(loop, t->instruction.branch = WT_BRANCH_LOOP; t->instruction.index = (uint8_t)value)
@@ -262,6 +266,7 @@ SETTER(stride, t->stride = (int)value)
 SETTER(lanes, t->lanes = (int)value)
 SETTER(lines, t->lines = value)
 SETTER(sectors, t->sectors = value)
+SETTER(bytes, t->bytes = value)
 SETTER(ways, t->ways = value)
 SETTER(l1, t->l1_hit = value)
 SETTER(l2, t->l2_hit = value)
@@ -277,6 +282,7 @@ static const struct wt_text_key keys[] = {
     {"write", "scoreboard of its result; default: by the registers", 0, 5, set_write},
     {"read", "scoreboard of its operands", 0, 5, set_read},
     {"yield", "the scheduler should prefer another warp next", 0, 0, set_yield, .is_flag = true},
+    {"blocks", "holds up the dispatcher; default: imad.wide and imad.hi do", 0, 0, set_blocks, .is_flag = true},
     {"later-warps", "of bra and exit: all warps of the block but the first", 0, 0, set_later, .is_flag = true, .of_control = true},
     {"never", "of bra, exit and bsync: has no effect", 0, 0, set_never, .is_flag = true, .of_control = true},
     {"chance", "of bra and exit: probability that it is taken; with split: of the second path alone", 0, 1, set_chance,
@@ -292,9 +298,10 @@ static const struct wt_text_key keys[] = {
     {"lanes", "threads that take part", 1, 32, set_lanes, true},
     {"lines", "128-byte lines; default: by stride and width", 0, 32, set_lines, true},
     {"sectors", "32-byte sectors; default: by stride and width", 0, 128, set_sectors, true},
+    {"bytes", "what the threads ask for; default: by width and lanes", 0, 512, set_bytes, true},
     {"ways", "passes through the banks, or threads that meet in one address", 0, 128, set_ways, true},
     {"l1", "part of the sectors that L1 has; default: none of global memory, all of local", 0, 1, set_l1, true},
-    {"l2", "part of the rest that L2 has; default: by the footprint", 0, 1, set_l2, true},
+    {"l2", "part of the rest that L2 has; default: by the footprint, of atomics all", 0, 1, set_l2, true},
     {"footprint", "MiB that the grid touches this way; default: more than any cache", 0, 1e9, set_footprint, true},
     {"scattered", "lines lie apart in DRAM; default: from a stride of 128 bytes on", 0, 0, set_scattered, true, true},
 };

@@ -60,7 +60,7 @@ struct wt_instruction_text {
     struct wt_operands operands;
     bool gave_stall, gave_boards;
     int width, stride, lanes; /* stride -1: the width */
-    double lines, sectors, ways; /* -1: from the stride */
+    double lines, sectors, bytes, ways; /* -1: from the stride */
     double l1_hit, l2_hit, footprint_mib;
     bool scattered;
 };

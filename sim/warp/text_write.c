@@ -62,6 +62,8 @@ static void write_control(FILE *stream, const struct wt_instruction *i)
         fprintf(stream, " read=%d", i->read_board);
     if (i->yield)
         fputs(" yield", stream);
+    if (i->blocks)
+        fputs(" blocks", stream);
     if (i->active < 1)
         fprintf(stream, " active=%.9g", (double)i->active);
     if (i->latency)
@@ -74,6 +76,8 @@ static void write_access(FILE *stream, const struct wt_access *access)
 {
     fprintf(stream, " width=%d lines=%.9g sectors=%.9g ways=%.9g", access->width_bytes, (double)access->lines,
             (double)access->sectors, (double)access->wavefronts);
+    if (access->sectors > 0)
+        fprintf(stream, " bytes=%.9g", (double)access->bytes);
     if (access->l1_hit >= 0)
         fprintf(stream, " l1=%.9g", (double)access->l1_hit);
     if (access->l2_hit >= 0)

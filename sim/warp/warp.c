@@ -36,6 +36,11 @@ struct wt_warp {
     wt_cycle epoch;   /* cycles */
     double dram_use;  /* of its bandwidth, smoothed */
     double dram_bytes, l2_bytes; /* per cycle, all SMs */
+    double l2_in_bytes;          /* the same of a port's SMs */
+    uint16_t *by_port;           /* SMs, those that share a port to L2 side by side */
+    int *port_begin, port_count; /* places in by_port; one more at the end */
+    double dram_writes; /* part of DRAM's traffic, smoothed */
+    double stored;      /* bytes, by all SMs so far */
     double *shares; /* scratch: one per SM */
     struct launch *launches;
     uint32_t *launch_of_place;
@@ -64,18 +69,20 @@ static double fair_level(double *wishes, int count, double capacity)
     return INFINITY;
 }
 
-static struct wt_channel *channel_of(struct wt_core *core, bool dram)
+enum channel { L2, L2_IN, DRAM };
+
+static struct wt_channel *channel_of(struct wt_core *core, enum channel which)
 {
-    return dram ? &core->dram : &core->l2;
+    return which == DRAM ? &core->dram : which == L2_IN ? &core->l2_in : &core->l2;
 }
 
 /* An SM asks for what it has waiting and as much again as it asked for in this epoch; it gets its fair share, or what its
  * port carries where there is enough for all. */
-static void share_channel(struct wt_warp *w, bool dram, double capacity, double port)
+static void share_among(struct wt_warp *w, enum channel which, const uint16_t *sms, int count, double capacity, double port)
 {
     int asking = 0;
-    for (int i = 0; i < w->core_count; i++) {
-        struct wt_channel *channel = channel_of(&w->cores[i], dram);
+    for (int i = 0; i < count; i++) {
+        struct wt_channel *channel = channel_of(&w->cores[sms[i]], which);
         double waiting = (channel->free - (double)w->horizon) * channel->rate;
         double wish = channel->demand + (waiting > 0 ? waiting : 0);
         channel->demand = 0;
@@ -83,29 +90,51 @@ static void share_channel(struct wt_warp *w, bool dram, double capacity, double 
             w->shares[asking++] = wish / (double)w->epoch;
     }
     double level = asking ? fair_level(w->shares, asking, capacity) : port;
-    for (int i = 0; i < w->core_count; i++)
-        channel_of(&w->cores[i], dram)->rate = level < port ? level : port;
+    for (int i = 0; i < count; i++)
+        channel_of(&w->cores[sms[i]], which)->rate = level < port ? level : port;
+}
+
+/* Part of DRAM's bandwidth that is left where reads and writes take turns. */
+static double turn(const struct wt_warp *w)
+{
+    return 1 - 4 * w->setup.gpu->memory.dram_turn * w->dram_writes * (1 - w->dram_writes);
 }
 
 /* Accesses meet in channels and banks long before the bandwidth is used up. */
 static void update_wait(struct wt_warp *w)
 {
     const struct wt_memory_rates *rates = &w->setup.gpu->memory;
-    double bytes = 0;
-    for (int i = 0; i < w->core_count; i++)
+    double bytes = 0, written = 0;
+    for (int i = 0; i < w->core_count; i++) {
         bytes += w->cores[i].dram.demand;
-    double now = bytes / (w->dram_bytes * (double)w->epoch);
+        written += w->cores[i].written;
+        w->stored += w->cores[i].stored;
+        w->cores[i].written = w->cores[i].stored = 0;
+    }
+    w->machine.writes_back = w->stored > rates->l2_dirty_mib * 1048576;
+    if (bytes > 0)
+        w->dram_writes += (written / bytes - w->dram_writes) / SMOOTHING;
+    double now = bytes / (w->dram_bytes * turn(w) * (double)w->epoch);
     w->dram_use += (now - w->dram_use) / SMOOTHING;
     double use = w->dram_use < MOST_USE ? w->dram_use : MOST_USE;
     w->machine.dram_wait = rates->dram_contention * pow(use / (1 - use), 0.75);
 }
 
+/* One SM's, whole lines with what their requests take. */
+static double port_of(const struct wt_memory_rates *rates)
+{
+    return rates->l2_bytes * (1 + rates->l2_request_bytes / 128);
+}
+
 static void share_bandwidth(struct wt_warp *w)
 {
     update_wait(w);
-    double port = w->setup.gpu->memory.l2_bytes;
-    share_channel(w, false, w->l2_bytes, port);
-    share_channel(w, true, w->dram_bytes, port);
+    const struct wt_memory_rates *rates = &w->setup.gpu->memory;
+    share_among(w, L2, w->by_port, w->core_count, w->l2_bytes, port_of(rates));
+    share_among(w, DRAM, w->by_port, w->core_count, w->dram_bytes * turn(w), rates->l2_bytes);
+    for (int i = 0; i < w->port_count; i++)
+        share_among(w, L2_IN, w->by_port + w->port_begin[i], w->port_begin[i + 1] - w->port_begin[i], w->l2_in_bytes,
+                    port_of(rates));
 }
 
 /* ---- Epochs ---- */
@@ -273,7 +302,8 @@ static void set_up_core(struct wt_warp *w, int index)
         core->watched->subcore = &core->subcores[observer->watched_subcore];
     }
     core->seen_lines = wt_alloc(w->machine.line_count, 1);
-    core->l2.rate = core->dram.rate = w->setup.gpu->memory.l2_bytes;
+    core->l2.rate = core->l2_in.rate = port_of(&w->setup.gpu->memory);
+    core->dram.rate = w->setup.gpu->memory.l2_bytes;
     for (int i = 0; i < WT_MAX_SLOTS; i++)
         core->blocks[i].loop_counts = wt_alloc(WT_MOST_LOOPS, sizeof *core->blocks[i].loop_counts);
     for (int s = 0; s < w->machine.subcore_count; s++)
@@ -304,6 +334,28 @@ static double dram_rate(const struct wt_gpu *gpu)
     return gpu->memory_gbs * 1e3 / gpu->clock_mhz;
 }
 
+/* The SMs of a GPC send to L2 through ports, so many through each; the last one may serve fewer. */
+static void set_up_ports(struct wt_warp *w)
+{
+    const struct wt_topology *topology = &w->setup.gpu->topology;
+    const struct wt_memory_rates *rates = &w->setup.gpu->memory;
+    w->l2_in_bytes = rates->l2_write_port_bytes > 0 ? rates->l2_write_port_bytes : INFINITY;
+    w->by_port = wt_alloc((size_t)w->core_count, sizeof *w->by_port);
+    w->port_begin = wt_alloc((size_t)w->core_count + 1, sizeof *w->port_begin);
+    int most = rates->l2_write_port_sms > 0 ? (int)rates->l2_write_port_sms : w->core_count, placed = 0;
+    for (int gpc = 0; gpc < topology->gpc_count; gpc++) {
+        int in_port = 0;
+        for (int sm = 0; sm < w->core_count; sm++) {
+            if (topology->gpc_of_sm[sm] != gpc)
+                continue;
+            if (in_port++ % most == 0)
+                w->port_begin[w->port_count++] = placed;
+            w->by_port[placed++] = (uint16_t)sm;
+        }
+    }
+    w->port_begin[w->port_count] = placed;
+}
+
 static void set_up(struct wt_warp *w)
 {
     const struct wt_gpu *gpu = w->setup.gpu;
@@ -313,6 +365,7 @@ static void set_up(struct wt_warp *w)
     w->dram_bytes = dram_rate(gpu);
     w->l2_bytes = gpu->memory.l2_gpu_bytes > 0 ? gpu->memory.l2_gpu_bytes : INFINITY;
     w->core_count = gpu->topology.sm_count;
+    set_up_ports(w);
     w->cores = wt_alloc((size_t)w->core_count, sizeof *w->cores);
     w->shares = wt_alloc((size_t)w->core_count, sizeof *w->shares);
     w->reported = wt_alloc((size_t)w->core_count, sizeof *w->reported);
@@ -390,6 +443,8 @@ void wt_warp_free(struct wt_warp *w)
     wt_endqueue_free(&w->ends);
     free(w->cores);
     free(w->shares);
+    free(w->by_port);
+    free(w->port_begin);
     free(w->reported);
     free(w->launches);
     free(w->launch_of_place);

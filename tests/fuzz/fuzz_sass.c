@@ -12,7 +12,7 @@ static void make_program(const struct wt_sass_function *function, const struct w
 {
     struct wt_trip trip = {.address = 0x20, .base = 3, .per_work = 1};
     struct wt_sass_setup setup = {.path = "fuzz", .function = function, .source = source, .trips = &trip,
-                                  .threads_per_block = 96, .l1_hit = -1, .l2_hit = -1};
+                                  .threads_per_block = 96, .hits = WT_HITS_UNKNOWN};
     for (setup.trip_count = 0; setup.trip_count < 2; setup.trip_count++) {
         struct wt_program *program;
         struct wt_sass_report report;

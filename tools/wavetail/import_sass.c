@@ -50,7 +50,7 @@ static enum wt_code run(const struct import_options *o, struct wt_error *err)
     struct sass_kernel kernel;
     if (o->common.json && o->out[0] == '-' && !o->out[1])
         return wt_fail(err, WT_BAD_USAGE, "wavetail import: --json takes standard output; give -o FILE, too");
-    enum wt_code code = sass_kernel_read(o->file, &o->sass, (int)o->block, &kernel, err);
+    enum wt_code code = sass_kernel_read(o->file, &o->sass, &(struct sass_shape){.threads = (int)o->block}, &kernel, err);
     if (code == WT_OK)
         code = write_program(o, &kernel, err);
     sass_kernel_clear(&kernel);

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "observe/warps.h"
 #include "warp/classes.h"
 
-enum { KEY_KERNEL = 0x3201, KEY_SOURCE, KEY_TRIP, KEY_WORK, KEY_TRACE, KEY_L1, KEY_L2, GROUP = 6 };
+enum { KEY_KERNEL = 0x3201, KEY_SOURCE, KEY_METRICS, KEY_TRIP, KEY_WORK, KEY_TRACE, KEY_L1, KEY_L2, GROUP = 6 };
 
 /* ---- Command line ---- */
 
@@ -37,6 +38,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_SOURCE:
         input->source = text;
         return 0;
+    case KEY_METRICS:
+        input->metrics = text;
+        return 0;
     case KEY_TRIP:
         parse_trip(state, text, input);
         return 0;
@@ -52,6 +56,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_L2:
         input->l2_hit = parse_number(state, "--l2-hit", text, 1);
         return 0;
+    case ARGP_KEY_END:
+        if (input->metrics && !input->source)
+            argp_error(state, "--ncu-metrics takes --ncu-source, too: it says what the loads are");
+        return 0;
     case ARGP_KEY_INIT:
         input->work = input->l1_hit = input->l2_hit = -1;
         return 0;
@@ -64,6 +72,7 @@ static const struct argp_option options[] = {
     {0, 0, 0, 0, "A kernel from SASS:", GROUP},
     {"kernel", KEY_KERNEL, "NAME", 0, "which function, where the files hold several", GROUP},
     {"ncu-source", KEY_SOURCE, "FILE.csv", 0, "its counts: output of ncu -i REPORT --page source --csv", GROUP},
+    {"ncu-metrics", KEY_METRICS, "FILE.csv", 0, "its hit rates in L1 and L2: output of ncu -i REPORT --page raw --csv", GROUP},
     {"trip", KEY_TRIP, "ADDR=N|work|N*work", 0, "how often the loop runs whose branch back stands at ADDR (repeatable)", GROUP},
     {"work", KEY_WORK, "N", 0, "the `work` of --trip", GROUP},
     {"trace", KEY_TRACE, "TRACE", 0, "its blocks' `work` is that of this trace's first launch", GROUP},
@@ -107,8 +116,36 @@ static enum wt_code read_trace(const char *path, struct sass_kernel *kernel, str
     return WT_OK;
 }
 
-enum wt_code sass_kernel_read(const char *path, const struct sass_input *input, int threads, struct sass_kernel *kernel,
-                              struct wt_error *err)
+/* The launch's row; -1: none. */
+static long row_of(const struct wt_ncu_metrics *metrics, const struct sass_kernel *kernel, const struct sass_shape *shape)
+{
+    return wt_ncu_launch(metrics, kernel->function->name, shape->blocks, (uint64_t)shape->threads,
+                         (uint64_t)shape->static_shared, (uint64_t)shape->dynamic_shared);
+}
+
+/* What the user gave goes before what the counters say. */
+static enum wt_code find_hits(const struct sass_input *input, const struct sass_kernel *kernel, const struct sass_shape *shape,
+                              struct wt_hit_rates *hits, struct wt_error *err)
+{
+    *hits = WT_HITS_UNKNOWN;
+    if (input->metrics) {
+        struct wt_ncu_metrics *metrics;
+        WT_TRY(wt_ncu_metrics_read(input->metrics, &metrics, err));
+        long row = row_of(metrics, kernel, shape);
+        if (row >= 0)
+            *hits = wt_hit_rates_of(metrics, (size_t)row, kernel->function, kernel->source);
+        wt_ncu_metrics_free(metrics);
+        if (row < 0)
+            return wt_fail_at(err, input->metrics, 0, "has no launch of %s with this grid, block and shared memory",
+                              kernel->function->name);
+    }
+    hits->l1 = input->l1_hit < 0 ? hits->l1 : input->l1_hit;
+    hits->l2 = input->l2_hit < 0 ? hits->l2 : input->l2_hit;
+    return WT_OK;
+}
+
+enum wt_code sass_kernel_read(const char *path, const struct sass_input *input, const struct sass_shape *shape,
+                              struct sass_kernel *kernel, struct wt_error *err)
 {
     *kernel = (struct sass_kernel){0};
     WT_TRY(wt_sass_read(path, &kernel->sass, err));
@@ -122,9 +159,8 @@ enum wt_code sass_kernel_read(const char *path, const struct sass_input *input, 
                                   .source = kernel->source,
                                   .trips = input->trips,
                                   .trip_count = input->trip_count,
-                                  .threads_per_block = threads,
-                                  .l1_hit = input->l1_hit,
-                                  .l2_hit = input->l2_hit};
+                                  .threads_per_block = shape->threads};
+    WT_TRY(find_hits(input, kernel, shape, &setup.hits, err));
     WT_TRY(wt_program_from_sass(&setup, &kernel->program, &kernel->report, err));
     kernel->program->work = input->work >= 0 ? input->work : mean_work(kernel);
     return WT_OK;

@@ -13,14 +13,14 @@ enum { MOST_TRIPS = 64 };
 
 /* Put `sass_input_argp` among the argp children with a `struct sass_input *` as its input. */
 struct sass_input {
-    const char *kernel, *source, *trace; /* NULL: not given */
+    const char *kernel, *source, *metrics, *trace; /* NULL: not given */
     struct wt_trip trips[MOST_TRIPS];
     size_t trip_count;
     double work;     /* negative: not given */
-    double l1_hit, l2_hit; /* negative: not known */
+    double l1_hit, l2_hit; /* negative: not given */
 };
 
-/* --kernel, --ncu-source, --trip, --work, --trace, --l1-hit, --l2-hit. */
+/* --kernel, --ncu-source, --ncu-metrics, --trip, --work, --trace, --l1-hit, --l2-hit. */
 extern const struct argp sass_input_argp;
 
 struct sass_kernel {
@@ -32,9 +32,16 @@ struct sass_kernel {
     struct wt_sass_report report;
 };
 
-/* Reads the SASS in `path` and what the options name, for blocks of `threads`. Give *kernel to sass_kernel_clear in any case. */
-enum wt_code sass_kernel_read(const char *path, const struct sass_input *input, int threads, struct sass_kernel *kernel,
-                              struct wt_error *err);
+/* What tells the launch among those of the raw page. */
+struct sass_shape {
+    uint64_t blocks; /* 0: the first of this kernel */
+    int threads;     /* of a block */
+    int static_shared, dynamic_shared;
+};
+
+/* Reads the SASS in `path` and what the options name. Give *kernel to sass_kernel_clear in any case. */
+enum wt_code sass_kernel_read(const char *path, const struct sass_input *input, const struct sass_shape *shape,
+                              struct sass_kernel *kernel, struct wt_error *err);
 void sass_kernel_clear(struct sass_kernel *kernel);
 
 /* The trace's blocks' work, by block; owned by the caller. NULL: no trace was given. */

@@ -30,7 +30,7 @@ static void check_given(struct argp_state *state, const struct sass_launch *laun
     if (launch->sass && (!launch->grid[0] || !launch->block[0]))
         argp_error(state, "give the launch: --grid N --block N");
     bool others = launch->grid[0] || launch->block[0] || launch->static_shared || launch->dynamic_shared || input->kernel ||
-                  input->source || input->trip_count || input->trace || input->work >= 0;
+                  input->source || input->metrics || input->trip_count || input->trace || input->work >= 0;
     if (!launch->sass && others)
         argp_error(state, "options of a kernel from SASS come with --sass FILE; a workload file says the same itself");
 }
@@ -92,7 +92,11 @@ enum wt_code sass_launch_workload(const struct sass_launch *launch, struct sass_
     *kernel = (struct sass_kernel){0};
     if (threads > MOST_SHARED)
         return wt_fail(err, WT_BAD_INPUT, "--block: a block has at most 1024 threads");
-    WT_TRY(sass_kernel_read(launch->sass, &launch->input, (int)threads, kernel, err));
+    struct sass_shape shape = {.blocks = (uint64_t)launch->grid[0] * (uint64_t)launch->grid[1] * (uint64_t)launch->grid[2],
+                               .threads = (int)threads,
+                               .static_shared = launch->static_shared,
+                               .dynamic_shared = launch->dynamic_shared};
+    WT_TRY(sass_kernel_read(launch->sass, &launch->input, &shape, kernel, err));
     size_t work_count = 0;
     double *work = sass_kernel_work(kernel, &work_count);
     struct wt_workload_launch made = {.name = kernel->function->name,
