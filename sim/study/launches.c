@@ -395,6 +395,18 @@ enum wt_code wt_launches_set_warps(struct wt_launches *launches, const struct wt
     return start_warps(launches, setup, seed, err);
 }
 
+const struct wt_warp_kernel *wt_launches_programs(const struct wt_launches *launches)
+{
+    return launches->models->programs;
+}
+
+void wt_launches_drop_warps(struct wt_launches *launches)
+{
+    wt_warp_free(launches->warp);
+    launches->warp = NULL;
+    launches->sharing = NULL;
+}
+
 enum wt_code wt_launches_new(const struct wt_workload *workload, const struct wt_gpu *gpu, uint64_t seed,
                              bool mean_only, struct wt_launches **out, struct wt_error *err)
 {

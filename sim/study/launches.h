@@ -54,6 +54,12 @@ enum wt_code wt_launches_simulate(const struct wt_launches *launches, struct wt_
 enum wt_code wt_launches_set_warps(struct wt_launches *launches, const struct wt_warp_setup *setup, uint64_t seed,
                                    struct wt_error *err);
 
+/* By launch; only where launches->warp is not NULL. */
+const struct wt_warp_kernel *wt_launches_programs(const struct wt_launches *launches);
+
+/* Without the warp level: blocks last as the kernels' costs say. */
+void wt_launches_drop_warps(struct wt_launches *launches);
+
 /* NULL is allowed. */
 void wt_launches_free(struct wt_launches *launches);
 

@@ -288,7 +288,7 @@ static void print_json(const struct run *run, FILE *stream)
     for (size_t i = 0; i < run->workload->kernel_count; i++)
         print_kernel(&json, &run->workload->kernels[i]);
     wt_json_close(&json);
-    warp_run_json(&run->warps, &json);
+    warp_run_json(&run->warps, run->metrics, &json);
     if (run->options->sass.sass)
         sass_kernel_json(&run->sass, &json);
     wt_metrics_json(&json, "metrics", run->metrics);
@@ -303,7 +303,7 @@ static void print_json(const struct run *run, FILE *stream)
 static void print_text(const struct run *run, FILE *stream)
 {
     wt_metrics_print(stream, run->metrics);
-    warp_run_print(&run->warps, stream);
+    warp_run_print(&run->warps, run->metrics, stream);
     if (run->host)
         wt_host_timeline_print(stream, run->host, run->gpu->clock_mhz);
     if (run->why)

@@ -1,6 +1,7 @@
 #include "warp_outputs.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "core/mem.h"
 #include "observe/stalls.h"
 
-enum { KEY_WARPS = 0x3401, KEY_INTERVAL, KEY_COMPARE, KEY_SCHEDULER, KEY_STALLS, KEY_ISSUE, GROUP = 8 };
+enum { KEY_WARPS = 0x3401, KEY_INTERVAL, KEY_COMPARE, KEY_SCHEDULER, KEY_STALLS, KEY_ISSUE, KEY_DETAIL, GROUP = 8 };
 
 /* ---- Command line ---- */
 
@@ -30,6 +31,18 @@ static void parse_issue(struct argp_state *state, const char *text, struct warp_
     asked->issue = rest + 1;
 }
 
+/* "full", "sampled", "sampled:16". */
+static void parse_detail(struct argp_state *state, const char *text, struct warp_outputs *asked)
+{
+    char extra;
+    asked->sampled_sms = 0;
+    if (!strcmp(text, "full"))
+        return;
+    asked->sampled_sms = WT_SAMPLE_SMS;
+    if (strcmp(text, "sampled") && (sscanf(text, "sampled:%d%c", &asked->sampled_sms, &extra) != 1 || asked->sampled_sms < 1))
+        argp_error(state, "--detail takes full, sampled or sampled:SMS, not '%s'", text);
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct warp_outputs *asked = state->input;
@@ -48,6 +61,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_STALLS:
         asked->stalls = text;
+        return 0;
+    case KEY_DETAIL:
+        parse_detail(state, text, asked);
         return 0;
     case KEY_ISSUE:
         parse_issue(state, text, asked);
@@ -71,6 +87,8 @@ static const struct argp_option options[] = {
     {"stalls", KEY_STALLS, "FILE.svg", 0, "picture of where warps spend their time, by state", GROUP},
     {"compare", KEY_COMPARE, "metrics.csv", 0,
      "print figures of ncu --page raw --csv beside these: the row with this kernel, grid and block", GROUP},
+    {"detail", KEY_DETAIL, "full|sampled[:SMS]", 0,
+     "simulate every SM (default), or some (default 8) and the others like them; tells how far they differ", GROUP},
     {"scheduler", KEY_SCHEDULER, "NAME", 0, "warp scheduler, instead of the GPU's", GROUP},
     {0}};
 
@@ -86,8 +104,12 @@ static enum wt_code check_asked(const struct warp_run *run, const char *path, st
                          : asked->stalls    ? "--stalls"
                          : asked->compare   ? "--compare"
                          : asked->scheduler ? "--scheduler"
-                                            : NULL;
-    if (!option || run->launches->warp)
+                         : asked->sampled_sms ? "--detail"
+                                              : NULL;
+    if (run->has_programs && asked->sampled_sms && (asked->warps || asked->issue))
+        return wt_fail(err, WT_BAD_USAGE, "%s tells what an SM did, which --detail sampled does not know of all; take --detail full",
+                       option);
+    if (!option || run->has_programs)
         return WT_OK;
     return wt_fail_at(err, path, 0, "%s is of kernels with programs, and this has durations; give 'program' or --sass", option);
 }
@@ -149,18 +171,28 @@ static enum wt_code begin_outputs(struct warp_run *run, bool series, struct wt_e
     return asked->issue ? begin_record(run, err) : WT_OK;
 }
 
+static enum wt_code sample(struct warp_run *run, struct wt_launches *launches, const struct wt_scheduler *scheduler, uint64_t seed,
+                           struct wt_error *err)
+{
+    WT_TRY(wt_sampled_run(launches, run->gpu, run->asked->sampled_sms, seed, scheduler, &run->sample, err));
+    wt_sampled_use(run->sample, launches);
+    return WT_OK;
+}
+
 enum wt_code warp_run_begin(struct warp_run *run, const struct warp_outputs *asked, struct wt_launches *launches,
                             const struct wt_gpu *gpu, const char *path, uint64_t seed, bool series, struct wt_error *err)
 {
-    *run = (struct warp_run){.asked = asked, .launches = launches, .gpu = gpu};
+    *run = (struct warp_run){.asked = asked, .launches = launches, .gpu = gpu, .has_programs = launches->warp != NULL};
     WT_TRY(check_asked(run, path, err));
-    if (!launches->warp)
+    if (!run->has_programs)
         return WT_OK;
     struct wt_warp_setup setup = {.observer = &run->observer};
     if (asked->scheduler && !(setup.scheduler = wt_scheduler_find(asked->scheduler)))
         return no_scheduler(asked->scheduler, err);
     if (asked->compare)
         WT_TRY(wt_ncu_metrics_read(asked->compare, &run->metrics, err));
+    if (asked->sampled_sms)
+        return sample(run, launches, setup.scheduler, seed, err);
     WT_TRY(begin_outputs(run, series, err));
     return wt_launches_set_warps(launches, &setup, seed, err);
 }
@@ -200,6 +232,20 @@ static enum wt_code write_issue(const struct warp_run *run, struct wt_error *err
     return code;
 }
 
+static struct wt_warp_result result_of(const struct warp_run *run, size_t launch)
+{
+    return run->sample ? run->sample->launches[launch].result : wt_warp_result(run->launches->warp, (uint32_t)launch);
+}
+
+/* A sample took another time than the whole GPU. */
+static struct wt_warp_result result_with(const struct warp_run *run, size_t launch, const struct wt_metrics *metrics)
+{
+    struct wt_warp_result result = result_of(run, launch);
+    if (run->sample)
+        result.elapsed_cycles = wt_to_cycles(metrics->launches[launch].end - metrics->launches[launch].begin);
+    return result;
+}
+
 static enum wt_code write_stalls(const struct warp_run *run, struct wt_error *err)
 {
     size_t count = run->launches->count;
@@ -208,7 +254,7 @@ static enum wt_code write_stalls(const struct warp_run *run, struct wt_error *er
     struct wt_stall_bars *bars = wt_alloc(count, sizeof *bars);
     for (size_t i = 0; i < count; i++)
         bars[i] = (struct wt_stall_bars){.name = run->about->launches[i].name,
-                                         .result = wt_warp_result(run->launches->warp, (uint32_t)i),
+                                         .result = result_of(run, i),
                                          .metrics = metrics_of(run, i),
                                          .row = metrics_of(run, i) ? (size_t)run->rows[i] : 0};
     enum wt_code code = wt_stalls_svg(run->about->gpu_name, bars, count, out.stream, err);
@@ -221,10 +267,11 @@ static enum wt_code write_stalls(const struct warp_run *run, struct wt_error *er
 
 enum wt_code warp_run_finish(struct warp_run *run, struct wt_timeline *about, struct wt_error *err)
 {
-    if (!run->launches->warp)
+    if (!run->has_programs)
         return WT_OK;
     run->about = about;
-    wt_warp_finish(run->launches->warp);
+    if (!run->sample)
+        wt_warp_finish(run->launches->warp);
     about->warps = run->series;
     run->series = NULL;
     if (run->asked->warps)
@@ -238,39 +285,64 @@ enum wt_code warp_run_finish(struct warp_run *run, struct wt_timeline *about, st
 
 /* ---- Reporting ---- */
 
-void warp_run_print(const struct warp_run *run, FILE *stream)
+static void print_sample(const struct warp_run *run, FILE *stream, size_t launch)
 {
-    if (!run->launches->warp)
+    if (!run->sample)
+        return;
+    const struct wt_sampled_launch *of = &run->sample->launches[launch];
+    fprintf(stream, "  %d of %d SMs simulated, %" PRIu64 " of %" PRIu64 " blocks", run->sample->sms, run->sample->of, of->blocks, of->grid);
+    if (isfinite(of->standard_error))
+        fprintf(stream, "; a block's mean time is known to %.2g %% (standard error by the SMs' means)", 100 * of->standard_error);
+    fputc('\n', stream);
+}
+
+void warp_run_print(const struct warp_run *run, const struct wt_metrics *metrics, FILE *stream)
+{
+    if (!run->has_programs)
         return;
     for (size_t i = 0; i < run->launches->count; i++) {
-        struct wt_warp_result result = wt_warp_result(run->launches->warp, (uint32_t)i);
+        struct wt_warp_result result = result_with(run, i, metrics);
         fprintf(stream, "\n%s, warp by warp\n", run->launches->kernels[i].name);
+        print_sample(run, stream, i);
         wt_warp_print(stream, &result, run->gpu, metrics_of(run, i), run->rows ? (size_t)run->rows[i] : 0);
     }
 }
 
-static void json_of(const struct warp_run *run, struct wt_json *json, size_t launch)
+static void json_of_sample(const struct warp_run *run, struct wt_json *json, size_t launch)
 {
-    struct wt_warp_result result = wt_warp_result(run->launches->warp, (uint32_t)launch);
+    const struct wt_sampled_launch *of = &run->sample->launches[launch];
+    wt_json_object(json, "sampled");
+    wt_json_int(json, "sms", run->sample->sms);
+    wt_json_int(json, "of", run->sample->of);
+    wt_json_int(json, "blocks", (int64_t)of->blocks);
+    wt_json_number(json, "block_cycles_standard_error", of->standard_error, 4);
+    wt_json_close(json);
+}
+
+static void json_of(const struct warp_run *run, const struct wt_metrics *metrics, struct wt_json *json, size_t launch)
+{
+    struct wt_warp_result result = result_with(run, launch, metrics);
     wt_json_string(json, "kernel", run->about->launches[launch].name);
     wt_json_int(json, "occupancy_blocks", run->about->launches[launch].blocks_per_sm);
     wt_warp_json(json, &result, run->gpu);
+    if (run->sample)
+        json_of_sample(run, json, launch);
     if (metrics_of(run, launch))
         wt_warp_measured_json(json, run->metrics, (size_t)run->rows[launch]);
 }
 
-void warp_run_json(const struct warp_run *run, struct wt_json *json)
+void warp_run_json(const struct warp_run *run, const struct wt_metrics *metrics, struct wt_json *json)
 {
-    if (!run->launches->warp)
+    if (!run->has_programs)
         return;
     if (run->launches->count == 1) {
-        json_of(run, json, 0);
+        json_of(run, metrics, json, 0);
         return;
     }
     wt_json_array(json, "warp_launches");
     for (size_t i = 0; i < run->launches->count; i++) {
         wt_json_object(json, NULL);
-        json_of(run, json, i);
+        json_of(run, metrics, json, i);
         wt_json_close(json);
     }
     wt_json_close(json);
@@ -279,6 +351,7 @@ void warp_run_json(const struct warp_run *run, struct wt_json *json)
 void warp_run_clear(struct warp_run *run)
 {
     wt_outfile_discard(&run->table);
+    wt_sampled_free(run->sample);
     wt_warp_series_free(run->series);
     wt_issue_record_free(run->record);
     wt_ncu_metrics_free(run->metrics);

@@ -9,9 +9,11 @@
 #include "core/json.h"
 #include "core/outfile.h"
 #include "observe/issue.h"
+#include "observe/metrics.h"
 #include "observe/warp_series.h"
 #include "observe/warps.h"
 #include "study/launches.h"
+#include "study/sampled.h"
 #include "study/workload.h"
 
 /* Put `warp_outputs_argp` among the argp children with a `struct warp_outputs *` as its input. */
@@ -20,6 +22,7 @@ struct warp_outputs {
     long long interval; /* cycles */
     int issue_sm, issue_subcore;
     double issue_from, issue_to; /* cycles */
+    int sampled_sms; /* 0: all are simulated */
 };
 
 extern const struct argp warp_outputs_argp;
@@ -27,7 +30,9 @@ extern const struct argp warp_outputs_argp;
 /* One run's; give it to warp_run_clear in any case. */
 struct warp_run {
     const struct warp_outputs *asked;
-    const struct wt_launches *launches; /* its `warp` is NULL: no kernel has a program */
+    const struct wt_launches *launches;
+    bool has_programs; /* else nothing is done */
+    struct wt_sampled *sample; /* NULL: all SMs are simulated */
     const struct wt_gpu *gpu;
     const struct wt_timeline *about; /* once finished */
     struct wt_outfile table;
@@ -43,12 +48,13 @@ struct warp_run {
 enum wt_code warp_run_begin(struct warp_run *run, const struct warp_outputs *asked, struct wt_launches *launches,
                             const struct wt_gpu *gpu, const char *path, uint64_t seed, bool series, struct wt_error *err);
 
-/* After it: completes the files, and finds what to compare with. `about` describes the launches and must outlive the run. */
+/* After it: completes the files, and finds what to compare with. `about` describes the launches, takes the series, and must outlive
+ * the run. */
 enum wt_code warp_run_finish(struct warp_run *run, struct wt_timeline *about, struct wt_error *err);
 
-/* Nothing where no kernel has a program. JSON: of a single launch the figures themselves, else an array "warp_launches". */
-void warp_run_print(const struct warp_run *run, FILE *stream);
-void warp_run_json(const struct warp_run *run, struct wt_json *json);
+/* Nothing where no kernel has a program; `metrics` are the run's blocks'. JSON: of a single launch the figures themselves, else an array "warp_launches". */
+void warp_run_print(const struct warp_run *run, const struct wt_metrics *metrics, FILE *stream);
+void warp_run_json(const struct warp_run *run, const struct wt_metrics *metrics, struct wt_json *json);
 
 void warp_run_clear(struct warp_run *run);
 
