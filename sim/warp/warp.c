@@ -404,6 +404,14 @@ static int most_threads(void)
 #endif
 }
 
+/* An epoch of a few SMs is over before other threads have woken up. */
+static int useful_threads(int sms)
+{
+    enum { SMS_PER_THREAD = 8 };
+    int most = most_threads(), useful = (sms + SMS_PER_THREAD - 1) / SMS_PER_THREAD;
+    return most < useful ? most : useful;
+}
+
 enum wt_code wt_warp_new(const struct wt_warp_setup *setup, struct wt_warp **out, struct wt_error *err)
 {
     *out = NULL;
@@ -412,7 +420,7 @@ enum wt_code wt_warp_new(const struct wt_warp_setup *setup, struct wt_warp **out
     struct wt_warp *w = wt_alloc(1, sizeof *w);
     w->setup = *setup;
     if (w->setup.threads <= 0)
-        w->setup.threads = most_threads();
+        w->setup.threads = useful_threads(setup->gpu->topology.sm_count);
     w->machine.scheduler = scheduler;
     set_up(w);
     *out = w;

@@ -85,7 +85,7 @@ struct wt_warp_setup {
     size_t kernel_count;
     uint64_t seed;
     const struct wt_scheduler *scheduler;  /* NULL: the GPU's (`warp.scheduler`) */
-    int threads;     /* 0: as OpenMP has it */
+    int threads;     /* 0: as OpenMP has it, but at least 8 SMs for each */
     const struct wt_warp_observer *observer; /* NULL: none */
 };
 
