@@ -60,6 +60,29 @@ START_TEST(a_start_costs_whatever_else_is_asked)
 }
 END_TEST
 
+/* Of two blocks each of which uses up the SM, the older one takes half, and half of the other half: weights 1 and 1/2. It is through
+ * with its 1,000 at 1,500, when the younger has done 500, and the whole at 2,000. */
+START_TEST(the_oldest_is_favoured)
+{
+    struct ran r = ran_well("four-sms", "{ grid = 8; block = 256; duration = { distribution = \"constant\"; cycles = 1000; };"
+                                        "  demand = { sm_saturation = 8; favour = 0.5; }; }");
+    for (size_t i = 0; i < r.run_count; i++)
+        ck_assert_double_eq_tol(wt_to_cycles(r.runs[i].end), r.runs[i].block < 4 ? 1500 : 2000, 0.1);
+    ran_clear(&r);
+}
+END_TEST
+
+/* Two warps use up an SM, and two blocks of one warp are on each: as one stage it serves both at full speed; sub-core by sub-core
+ * each warp has a quarter of the SM, half of what it asks for. */
+START_TEST(a_sub_core_is_for_its_own_warps)
+{
+    static const char kernel[] = "{ grid = 8; block = 32; duration = { distribution = \"constant\"; cycles = 1000; };"
+                                 "  demand = { sm_saturation = 2; %s }; }";
+    MAKESPAN("four-sms", 1000, 0.1, kernel, "");
+    MAKESPAN("four-sms", 2000, 0.1, kernel, "sub_cores = true;");
+}
+END_TEST
+
 /* ---- Kernels ---- */
 
 static char clocked[64]; /* four-sms with a clock, so that there is a host */
@@ -222,6 +245,8 @@ Suite *sharing_suite(void)
     tcase_add_test(tests, a_sub_core_issues_one_instruction_a_cycle);
     tcase_add_test(tests, an_sm_is_held_to_what_it_needs_most_of);
     tcase_add_test(tests, a_start_costs_whatever_else_is_asked);
+    tcase_add_test(tests, the_oldest_is_favoured);
+    tcase_add_test(tests, a_sub_core_is_for_its_own_warps);
     tcase_add_test(tests, kernels_share);
     tcase_add_test(tests, fixed_durations_take_no_part);
     tcase_add_test(tests, the_model_can_be_chosen);

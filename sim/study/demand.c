@@ -16,6 +16,14 @@ const struct wt_param wt_demand_params[] = {
      .help = "as many use up an SM, where that is known and rates are not; 0: no such limit"},
     {"gpu_saturation", WT_PARAM_NUMBER, FIELD(gpu_saturation), .unit = "warps", .low = 0, .high = 1e9,
      .help = "as many use up what all SMs share; 0: no such limit"},
+    {"sm_grain", WT_PARAM_NUMBER, FIELD(sm_grain), .unit = "warps", .low = 0, .high = 64,
+     .help = "as many ask an SM at once, so that it saturates gradually; 0: sharply"},
+    {"gpu_grain", WT_PARAM_NUMBER, FIELD(gpu_grain), .unit = "warps", .low = 0, .high = 1e6,
+     .help = "as many ask the GPU's memory at once"},
+    {"favour", WT_PARAM_NUMBER, FIELD(favour), .low = 0, .high = 1,
+     .help = "part of an SM that its oldest block takes, the next one of the rest, and so on; 0: all are served alike; where all kernels "
+             "state one"},
+    {"sub_cores", WT_PARAM_BOOL, FIELD(sub_cores), .help = "each sub-core serves only its own warps; where all kernels say so"},
     {"start", WT_PARAM_NUMBER, FIELD(start_cycles), .unit = "cycles", .low = 0, .high = 1e9,
      .help = "from a block's start until its warps ask for anything, besides its duration"},
     {0}};
@@ -55,6 +63,10 @@ enum wt_code wt_demand_on(const struct wt_demand *demand, const struct wt_gpu *g
     double l2 = part(demand->l2_bytes, gpu->memory.l2_gpu_bytes);
     out->sm_demand = fmax(fmax(issue, port), part(1, demand->sm_saturation));
     out->gpu_demand = fmax(fmax(l2, part(demand->dram_bytes, dram)), part(1, demand->gpu_saturation));
+    out->sm_grain = demand->sm_grain;
+    out->gpu_grain = demand->gpu_grain;
+    out->favour = demand->favour;
+    out->sub_cores = demand->sub_cores;
     out->start_cycles = demand->start_cycles;
     return WT_OK;
 }
