@@ -9,7 +9,7 @@ const struct wt_param wt_demand_params[] = {
     {"issue", WT_PARAM_NUMBER, FIELD(issue), .unit = "instructions/cycle", .low = 0, .high = 1,
      .help = "what a warp issues; a sub-core issues 1"},
     {"l2_bytes", WT_PARAM_NUMBER, FIELD(l2_bytes), .unit = "bytes/cycle", .low = 0, .high = 1e6,
-     .help = "what a warp moves between its SM and the L2"},
+     .help = "what a warp moves between its SM and the L2, in whole lines"},
     {"dram_bytes", WT_PARAM_NUMBER, FIELD(dram_bytes), .unit = "bytes/cycle", .low = 0, .high = 1e6,
      .help = "what a warp moves between the L2 and DRAM"},
     {"sm_saturation", WT_PARAM_NUMBER, FIELD(sm_saturation), .unit = "warps", .low = 0, .high = 1e9,
@@ -52,6 +52,12 @@ static double dram_capacity(const struct wt_gpu *gpu)
     return gpu->clock_mhz > 0 ? gpu->memory_gbs * 1e3 / gpu->clock_mhz * gpu->memory.dram_efficiency : 0;
 }
 
+/* Of all SMs together, in whole lines, each of which is a request; 0: not limited. */
+static double l2_capacity(const struct wt_gpu *gpu)
+{
+    return gpu->memory.l2_gpu_bytes / (1 + gpu->memory.l2_request_bytes / 128);
+}
+
 enum wt_code wt_demand_on(const struct wt_demand *demand, const struct wt_gpu *gpu, struct wt_fluid_kernel *out,
                           struct wt_error *err)
 {
@@ -60,7 +66,7 @@ enum wt_code wt_demand_on(const struct wt_demand *demand, const struct wt_gpu *g
         return wt_fail(err, WT_BAD_INPUT, "'demand.dram_bytes' needs the DRAM bandwidth of %s, which is not known; add 'memory_gbs' "
                        "and 'clock_mhz' to its config, or give 'gpu_saturation' instead", gpu->name);
     double issue = part(demand->issue, gpu->limits.subcores), port = part(demand->l2_bytes, gpu->memory.l2_bytes);
-    double l2 = part(demand->l2_bytes, gpu->memory.l2_gpu_bytes);
+    double l2 = part(demand->l2_bytes, l2_capacity(gpu));
     out->sm_demand = fmax(fmax(issue, port), part(1, demand->sm_saturation));
     out->gpu_demand = fmax(fmax(l2, part(demand->dram_bytes, dram)), part(1, demand->gpu_saturation));
     out->sm_grain = demand->sm_grain;
