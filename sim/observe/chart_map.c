@@ -87,8 +87,7 @@ double wt_chart_map_room(cairo_t *cr, const struct wt_chart *chart)
         wt_chart_words(text, ticks[i]);
         room = fmax(room, BAR + 8 + wt_text_width(cr, text));
     }
-    wt_set_font(cr, 11, true);
-    return fmin(fmax(room, wt_text_width(cr, chart->value.title)), 220);
+    return fmin(fmax(room, wt_chart_title_room(cr, chart->value.title)), 220);
 }
 
 static void draw_bar_ticks(const struct wt_chart_page *page, struct wt_box bar)
@@ -111,10 +110,8 @@ static void draw_bar_ticks(const struct wt_chart_page *page, struct wt_box bar)
 
 static void draw_bar(const struct wt_chart_page *page)
 {
-    struct wt_box bar = {page->legend_x, page->plot.y + 24, BAR, fmin(page->plot.height - 64, MOST_BAR)};
-    wt_set_font(page->cr, 11, true);
-    wt_set_colour(page->cr, wt_ink, 1);
-    wt_text_within(page->cr, bar.x, page->plot.y + 11, 220, page->chart->value.title);
+    double second_line = wt_chart_draw_title(page, page->chart->value.title, page->plot.y + 11);
+    struct wt_box bar = {page->legend_x, page->plot.y + 24 + second_line, BAR, fmin(page->plot.height - 64 - second_line, MOST_BAR)};
     for (double y = 0; y < bar.height; y++) {
         cairo_rectangle(page->cr, bar.x, bar.y + y, bar.width, fmin(1, bar.height - y));
         wt_set_colour(page->cr, shade(1 - y / bar.height), 1);

@@ -30,6 +30,9 @@ double wt_chart_y_room(cairo_t *cr, const struct wt_chart *chart, double height)
 void wt_chart_draw_axes(const struct wt_chart_page *page);
 
 /* chart_series.c, chart_map.c */
+/* The title beside the plot at baseline y, in two lines where it is long; returns the second's height. And the width that it takes. */
+double wt_chart_draw_title(const struct wt_chart_page *page, const char *title, double y);
+double wt_chart_title_room(cairo_t *cr, const char *title);
 double wt_chart_legend_room(cairo_t *cr, const struct wt_chart *chart);
 void wt_chart_draw_series(const struct wt_chart_page *page);
 void wt_chart_draw_front(const struct wt_chart_page *page);

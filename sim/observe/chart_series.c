@@ -57,16 +57,41 @@ static void stroke(cairo_t *cr)
 
 /* ---- Legend ---- */
 
+double wt_chart_title_room(cairo_t *cr, const char *title)
+{
+    wt_set_font(cr, LEGEND_SIZE, true);
+    double width = wt_text_width(cr, title);
+    return width > MOST_TITLE ? fmax(MOST_TITLE, 0.62 * width) : width;
+}
+
+/* The first line is the longer one. */
+double wt_chart_draw_title(const struct wt_chart_page *page, const char *title, double y)
+{
+    char first[WT_PICTURE_LINE];
+    wt_set_font(page->cr, LEGEND_SIZE, true);
+    wt_set_colour(page->cr, wt_ink, 1);
+    if (wt_text_width(page->cr, title) <= MOST_TITLE || !strchr(title, ' ')) {
+        wt_text_within(page->cr, page->legend_x, y, MOST_LEGEND, title);
+        return 0;
+    }
+    size_t length = strlen(title), cut = length / 2;
+    while (cut < length && title[cut] != ' ')
+        cut++;
+    if (cut == length)
+        cut = (size_t)(strrchr(title, ' ') - title);
+    snprintf(first, sizeof first, "%.*s", (int)cut, title);
+    wt_text_within(page->cr, page->legend_x, y, MOST_LEGEND, first);
+    wt_text_within(page->cr, page->legend_x, y + 14, MOST_LEGEND, title + cut + 1);
+    return 14;
+}
+
 double wt_chart_legend_room(cairo_t *cr, const struct wt_chart *chart)
 {
     double room = 0;
     if (chart->series_count < 2)
         return 0;
-    wt_set_font(cr, LEGEND_SIZE, true);
-    if (chart->series_title) {
-        double width = wt_text_width(cr, chart->series_title);
-        room = width > MOST_TITLE ? fmax(MOST_TITLE, 0.62 * width) : width;
-    }
+    if (chart->series_title)
+        room = wt_chart_title_room(cr, chart->series_title);
     wt_set_font(cr, LEGEND_SIZE, false);
     for (size_t i = 0; i < chart->series_count; i++)
         room = fmax(room, SAMPLE + 8 + wt_text_width(cr, chart->series[i].name));
@@ -92,36 +117,14 @@ static void draw_sample(const struct wt_chart_page *page, size_t series, double 
     draw_mark(cr, series, page->legend_x + SAMPLE / 2.0, y, 4);
 }
 
-/* In two lines where it is long, of which the first is the longer one; returns the second's height. */
-static double draw_title(const struct wt_chart_page *page, double y)
-{
-    char first[WT_PICTURE_LINE];
-    const char *title = page->chart->series_title;
-    if (wt_text_width(page->cr, title) <= MOST_TITLE || !strchr(title, ' ')) {
-        wt_text_within(page->cr, page->legend_x, y, MOST_LEGEND, title);
-        return 0;
-    }
-    size_t length = strlen(title), cut = length / 2;
-    while (cut < length && title[cut] != ' ')
-        cut++;
-    if (cut == length)
-        cut = (size_t)(strrchr(title, ' ') - title);
-    snprintf(first, sizeof first, "%.*s", (int)cut, title);
-    wt_text_within(page->cr, page->legend_x, y, MOST_LEGEND, first);
-    wt_text_within(page->cr, page->legend_x, y + 14, MOST_LEGEND, title + cut + 1);
-    return 14;
-}
-
 static void draw_legend(const struct wt_chart_page *page)
 {
     const struct wt_chart *chart = page->chart;
     double y = page->plot.y + 12;
     if (chart->series_count < 2)
         return;
-    wt_set_font(page->cr, LEGEND_SIZE, true);
-    wt_set_colour(page->cr, wt_ink, 1);
     if (chart->series_title)
-        y += draw_title(page, y);
+        y += wt_chart_draw_title(page, chart->series_title, y);
     for (size_t i = 0; i < chart->series_count; i++) {
         y += LEGEND_ROW;
         draw_sample(page, i, y - 4);

@@ -61,9 +61,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-    {"svg", KEY_SVG, "FILE.svg", 0, "draw the table as SVG", GROUP},
-    {"png", KEY_PNG, "FILE.png", 0, "as PNG", GROUP},
-    {"pdf", KEY_PDF, "FILE.pdf", 0, "as PDF", GROUP},
+    {0, 0, 0, 0, "Pictures of the table (\"-\" is standard output):", GROUP},
+    {"svg", KEY_SVG, "FILE.svg", 0, "draw it as SVG", GROUP},
+    {"png", KEY_PNG, "FILE.png", 0, "draw it as PNG", GROUP},
+    {"pdf", KEY_PDF, "FILE.pdf", 0, "draw it as PDF", GROUP},
     {"size", KEY_SIZE, "WxH", 0, "size of the picture in pixels (points for PDF)", GROUP},
     {"plot", KEY_PLOT, "KIND", 0, "lines over a key, points, map over two keys, or front of two results (throughput against latency); "
      "default: the study's, else what suits the table", GROUP},
