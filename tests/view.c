@@ -96,13 +96,14 @@ START_TEST(scripts_do_what_they_say)
         TRACE "--script $ROOT/tests/view/why.script",
         "--lesson tail --script $ROOT/tests/view/tail.script",
         "$ROOT/configs/lessons/workloads/barriers.cfg --script $ROOT/tests/view/warps.script",
+        "--lesson tail --script $ROOT/tests/view/explore.script",
         "--lesson deadlock --script $ROOT/tests/view/deadlock.script",
     };
     succeeds("", scripts[_i]);
 }
 END_TEST
 
-enum { SCRIPTS = 9 };
+enum { SCRIPTS = 10 };
 
 /* The same in a window, on a display that shows nothing. */
 START_TEST(scripts_play_in_a_window)

@@ -17,7 +17,8 @@ static const struct {
     uint64_t blocks;
 } cases[] = {
     {"loop 30 { repeat 4 { ffma r1, r1, r1 }\n bar }\nexit\n", 256, 40},
-    {"loop 10 { ldg r1, [r8] l1=0.5 l2=0.5\n imad r2, r1, r1\n mufu r3, r2\n sts [r9], r3\n lds r4, [r9]\n iadd3 r8, r4 }\nexit\n", 128, 60},
+    {"loop 10 { ldg r1, [r8] l1=0.5 l2=0.5\n imad r2, r1, r1\n mufu r3, r2\n"
+     " sts [r9], r3\n lds r4, [r9]\n iadd3 r8, r4 }\nexit\n", 128, 60},
     {"loop 20 { repeat 6 { imad r1, r2, r2 }\n repeat 6 { dfma r4, r4, r4 } }\nexit\n", 512, 9},
 };
 enum { CASES = sizeof cases / sizeof *cases };

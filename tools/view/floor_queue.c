@@ -78,6 +78,15 @@ static void draw_stranded(struct view *view, struct rect rect, int index, size_t
     }
 }
 
+/* How far ahead of the head blocks are on their way; 0: none flies. */
+static wt_time flight_reach(const struct view *view, const struct run *run)
+{
+    wt_time now = view_now(view), reach = wt_from_cycles(fmax(view->playback.speed * flight_seconds, 1));
+    if (!view->playback.playing || density_started(&run->blocks, now + reach) - density_started(&run->blocks, now) > 4 * MOST_FLIGHTS)
+        return 0;
+    return reach;
+}
+
 void floor_draw_queue(struct view *view, struct rect rect, int index)
 {
     const struct run *run = view->runs[index];
@@ -97,7 +106,7 @@ void floor_draw_queue(struct view *view, struct rect rect, int index)
     uint32_t next[MOST_CHIPS];
     size_t places = (size_t)(rect.h / ui_px(ui, CHIP + CHIP_GAP));
     places = places < MOST_CHIPS ? places : MOST_CHIPS;
-    size_t chips = run_queue(run, view_now(view), next, places);
+    size_t chips = run_queue(run, view_now(view) + flight_reach(view, run), next, places);
     for (size_t i = 0; i < chips; i++)
         draw_chip(view, chip_rect(ui, rect, (int)i), index, next[i]);
     if (run->deadlock)
@@ -159,8 +168,6 @@ static void draw_arrivals(struct flight *f, wt_time reach)
     wt_time now = view_now(f->view);
     size_t first = density_started(&run->blocks, now), last = density_started(&run->blocks, now + reach);
     f->small = last - first > FEW_FLIGHTS;
-    if (last - first > 4 * MOST_FLIGHTS)
-        return;
     last = last - first > MOST_FLIGHTS ? first + MOST_FLIGHTS : last;
     for (size_t i = last; i-- > first;)
         draw_arriving(f, (uint32_t)i, 1 - (double)(run_span(run, (uint32_t)i)->start - now) / (double)reach);
@@ -188,5 +195,6 @@ void floor_draw_flights(struct view *view, const struct floor_map *map, struct r
     if (!view->playback.playing)
         return;
     draw_departures(&flight, reach);
-    draw_arrivals(&flight, reach);
+    if (flight_reach(view, map->run) > 0)
+        draw_arrivals(&flight, reach);
 }

@@ -23,8 +23,8 @@ struct options {
     bool dark, hatching, bench, window;
 };
 
-enum { KEY_SEED = 0x1001, KEY_SIZE, KEY_SCALE, KEY_LETTERS, KEY_AT, KEY_RENDER, KEY_SCRIPT, KEY_RECORD, KEY_SECONDS, KEY_CAPTIONS, KEY_LESSON,
-       KEY_PAGE, KEY_COMPARE, KEY_COLOUR, KEY_FILL, KEY_PANEL, KEY_DARK, KEY_HATCH, KEY_BENCH, KEY_WINDOW, KEY_NO_REPLAY };
+enum { KEY_SEED = 0x1001, KEY_SIZE, KEY_SCALE, KEY_LETTERS, KEY_AT, KEY_RENDER, KEY_SCRIPT, KEY_RECORD, KEY_SECONDS, KEY_CAPTIONS,
+       KEY_LESSON, KEY_PAGE, KEY_COMPARE, KEY_COLOUR, KEY_FILL, KEY_PANEL, KEY_DARK, KEY_HATCH, KEY_BENCH, KEY_WINDOW, KEY_NO_REPLAY };
 
 static const char *const page_names[] = {"overview", "floor", "timeline", "sm", NULL};
 static const char *const compare_names[] = {"off", "side", "overlay", NULL};
@@ -174,7 +174,7 @@ static const struct argp_option options[] = {
     {"seed", KEY_SEED, "N", 0, "seed of all random streams (default 1, or the workload's)", 1},
     {"lesson", KEY_LESSON, "NAME|FILE.cfg", 0, "a lesson (`wavetail lesson` lists them) instead of files", 1},
     {"no-replay", KEY_NO_REPLAY, 0, 0, "show a trace alone, without its simulated counterpart", 1},
-    {"at", KEY_AT, "TIME", 0, "begin at a time or block: 12000 (cycles), 6.5us, 40%, #128; first, last (a lesson's question and answer)", 2},
+    {"at", KEY_AT, "TIME", 0, "begin at a time or block: 12000 (cycles), 6.5us, 40%, #128; first, last (a lesson's answer)", 2},
     {"page", KEY_PAGE, "NAME", 0, "overview (default), floor, timeline, sm", 2},
     {"compare", KEY_COMPARE, "MODE", 0, "off, side, overlay", 2},
     {"colour", KEY_COLOUR, "BY", 0, "kernel (default), stream, age, limiter, block, duration, start-error", 2},
@@ -292,21 +292,47 @@ static enum wt_code render(struct view *view, const char *path, struct wt_error 
     return canvas_save_png(&view->canvas, path, err);
 }
 
+static enum wt_code record_frames(struct view *view, struct recorder *recorder, double seconds, struct wt_error *err)
+{
+    double step = 1.0 / RECORD_RATE;
+    for (double t = 0; t < seconds; t += step) {
+        view_frame(view, step);
+        WT_TRY(recorder_add(recorder, &view->canvas, step, err));
+    }
+    return WT_OK;
+}
+
+/* From the head to the run's end, and a second more. */
+static enum wt_code record_run(struct view *view, struct recorder *recorder, double seconds, struct wt_error *err)
+{
+    double end = wt_to_cycles(view_run(view)->whole);
+    view->playback.speed = fmax((end - view->playback.now) / seconds, 1);
+    view->playback.playing = true;
+    return record_frames(view, recorder, seconds + 1, err);
+}
+
+/* The question, its cases, the answer. */
+static enum wt_code record_lesson(struct view *view, struct recorder *recorder, double seconds, struct wt_error *err)
+{
+    enum { READ_SECONDS = 5 };
+    lesson_go(view, 0);
+    WT_TRY(record_frames(view, recorder, READ_SECONDS, err));
+    for (int i = 1; i <= view->lesson.cases; i++) {
+        lesson_go(view, i);
+        WT_TRY(record_run(view, recorder, seconds, err));
+    }
+    lesson_go(view, view->lesson.cases + 1);
+    return record_frames(view, recorder, READ_SECONDS, err);
+}
+
 static enum wt_code record(struct view *view, const struct options *o, struct wt_error *err)
 {
     struct recorder *recorder;
     int pictures = 0;
     WT_TRY(recorder_new(o->record, &recorder, err));
     bool video = recorder_makes_video(recorder);
-    double step = 1.0 / RECORD_RATE;
-    view->playback.speed = fmax((view->playback.end - view->playback.now) / o->seconds, 1);
-    view->playback.playing = true;
     view->message_left = 0;
-    enum wt_code code = WT_OK;
-    for (double t = 0; code == WT_OK && t < o->seconds + 1; t += step) {
-        view_frame(view, step);
-        code = recorder_add(recorder, &view->canvas, step, err);
-    }
+    enum wt_code code = (view->lesson.title ? record_lesson : record_run)(view, recorder, o->seconds, err);
     enum wt_code finished = recorder_finish(recorder, &pictures, err);
     if (code == WT_OK && finished == WT_OK && !video)
         fprintf(stderr, "ffmpeg is not installed: %s became %d numbered PNG files\n", o->record, pictures);

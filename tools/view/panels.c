@@ -246,7 +246,8 @@ static void differences(struct view *view, struct rect *rect)
 {
     const struct run *run = view_run(view), *other = view_other(view);
     char text[64];
-    double mine = wt_to_cycles(run_makespan(run)), its = wt_to_cycles(run_makespan(other)), share = mine > 0 ? 100 * (its - mine) / mine : 0;
+    double mine = wt_to_cycles(run_makespan(run)), its = wt_to_cycles(run_makespan(other));
+    double share = mine > 0 ? 100 * (its - mine) / mine : 0;
     panel_heading(view, rect, "Difference");
     panel_fact(view, rect, "makespan", "%+.2f %%", fabs(share) < 0.005 ? 0 : share);
     panel_fact(view, rect, "starts, 95 %", "within %s", view_time_text(view, view->error_scale, text));

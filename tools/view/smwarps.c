@@ -106,7 +106,8 @@ static void draw_legend(const struct opened *o, struct rect rect, const double n
         if (rect.w < ui_px(ui, width))
             return;
         struct rect entry = ui_cut_left(ui, &rect, width);
-        snprintf(tip, sizeof tip, "%s: %s; %.1f warps on average in the timeline's window", name_of(state, name), wt_stall_help(state), mean[state]);
+        snprintf(tip, sizeof tip, "%s: %s; %.1f warps on average in the timeline's window", name_of(state, name), wt_stall_help(state),
+                 mean[state]);
         ui_set_tip(ui, entry, tip);
         struct rect box = ui_cut_left(ui, &entry, 14);
         box.y += (box.h - ui_px(ui, 12)) / 2;

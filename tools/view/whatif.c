@@ -103,6 +103,8 @@ static void simulate(struct view *view)
         snprintf(w->problem, sizeof w->problem, "%.250s", err.text);
         return;
     }
+    lesson_clear(&view->lesson); /* its cases are these runs no more */
+    captions_clear(&view->captions);
     view_replace_run(view, 1, after);
     w->ran = true;
     view->shown = 1;
