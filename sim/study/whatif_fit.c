@@ -15,7 +15,11 @@
 
 /* What is tried: saturations from 4 warps per SM, one of each sub-core, upwards; parts that the oldest block takes. */
 static const double LEAST_SATURATION = 4, FIRST_STEP = 1.25, STEP = 1.1;
-enum { FIRST_STEPS = 13, STEPS = 31, MOST_TRIED = 32 };
+enum { FIRST_STEPS = 13, STEPS = 31, MOST_TRIED = 32, VARIANTS = 3 };
+
+/* Works whose logarithms differ more than this (standard deviation) make the makespan a matter of when the longest blocks start:
+ * repeated launches of such kernels differ by 3 to 11 %. */
+static const double UNEQUAL = 0.3;
 
 /* Warps whose requests come together: each of the four sub-cores is a queue of its own. Fits the throughput of 17 kernels at
  * eight residencies within 2 % (median; traces/h200/whatif/truth.csv). */
@@ -107,36 +111,42 @@ static double first_scale(const struct wt_whatif *whatif, const struct wt_explan
     return stays->makespan / fmax(1, blocks) * served / mean_part(whatif, why->mode);
 }
 
-/* Simulates the measured launch and makes the scale right, nearly; the ends, if wanted, as they then are. */
-static enum wt_code calibrate(const struct wt_whatif *whatif, struct wt_explanation *why, double *ends,
-                              struct wt_error *err)
-{
-    struct wt_whatif_run run;
-    WT_TRY(wt_whatif_begin(&run, whatif, &wt_whatif_as_measured, err));
-    run.explanation = why;
-    run.ends = ends;
-    WT_TRY(wt_whatif_simulate(&run, err));
-    double factor = whatif->stays->makespan / run.makespan;
-    why->scale *= factor;
-    why->base = run.makespan;
-    for (uint64_t i = 0; i < run.end_count; i++)
-        ends[i] *= factor;
-    return WT_OK;
-}
-
 static int by_value(const void *left, const void *right)
 {
     double a = *(const double *)left, b = *(const double *)right;
     return (a > b) - (a < b);
 }
 
+/* By how much to stretch a simulation: so that its makespan is the measured one, or where that is up to chance so that half of
+ * the blocks have ended when they did. `ends` are sorted. */
+static double stretch(const struct wt_whatif *whatif, const double *ends)
+{
+    uint64_t last = whatif->stays->count - 1, which = whatif->variants > 1 ? last / 2 : last;
+    return whatif->ends[which] / ends[which];
+}
+
+/* Simulates the measured launch and makes the scale right, nearly; the ends, sorted, as they then are. */
+static enum wt_code calibrate(const struct wt_whatif *whatif, struct wt_explanation *why, double *ends, struct wt_error *err)
+{
+    struct wt_whatif_run run;
+    WT_TRY(wt_whatif_begin(&run, whatif, &wt_whatif_as_measured, err));
+    run.explanation = why;
+    run.ends = ends;
+    WT_TRY(wt_whatif_simulate(&run, err));
+    qsort(ends, run.end_count, sizeof *ends, by_value);
+    double factor = stretch(whatif, ends);
+    why->scale *= factor;
+    for (uint64_t i = 0; i < run.end_count; i++)
+        ends[i] *= factor;
+    return WT_OK;
+}
+
 /* How far the k-th of all ends is from the measured one, on average; of the makespan. Not SM by SM: where blocks are unequal, one
  * that goes elsewhere sends all later ones elsewhere. `ends` are sorted. */
-static double distance(const struct wt_whatif *whatif, double *ends)
+static double distance(const struct wt_whatif *whatif, const double *ends)
 {
     const struct wt_stays *stays = whatif->stays;
     double sum = 0;
-    qsort(ends, stays->count, sizeof *ends, by_value);
     for (uint64_t i = 0; i < stays->count; i++)
         sum += fabs(whatif->ends[i] - ends[i]);
     return sum / (double)stays->count / stays->makespan;
@@ -264,19 +274,20 @@ static double distance_misfit(const struct wt_whatif *whatif, const struct wt_ex
 
 static enum wt_code add(struct wt_whatif *whatif, struct wt_explanation why, struct wt_error *err)
 {
-    double *ends = wt_alloc(whatif->stays->count, sizeof *ends);
-    double factor = why.cache;
+    double *ends = wt_alloc(whatif->stays->count, sizeof *ends), cache = why.cache;
+    struct wt_whatif_run run;
     assert(whatif->count < WT_WHATIF_MOST);
     why.cache = 1;
     why.scale = first_scale(whatif, &why);
-    enum wt_code code = calibrate(whatif, &why, NULL, err);
-    double scale = why.scale;
-    if (code == WT_OK)
-        code = calibrate(whatif, &why, ends, err);
-    why.scale = scale; /* what `base` belongs to */
+    enum wt_code code = calibrate(whatif, &why, ends, err);
     if (code == WT_OK)
         why.misfit += distance_misfit(whatif, &why, distance(whatif, ends));
-    why.cache = factor;
+    if (code == WT_OK)
+        code = wt_whatif_begin(&run, whatif, &wt_whatif_as_measured, err);
+    run.explanation = &why;
+    if (code == WT_OK)
+        code = wt_whatif_mean(&run, &why.base, err);
+    why.cache = cache;
     whatif->list[whatif->count++] = why;
     free(ends);
     return code;
@@ -286,7 +297,7 @@ static enum wt_code explain_one(struct wt_whatif *whatif, struct wt_error *err)
 {
     for (int mode = 0; mode < WT_MODE_COUNT; mode++) {
         double saturation = LEAST_SATURATION;
-        if (whatif->distance[mode] > most_distance(whatif))
+        if (whatif->distance[mode] > most_distance(whatif) && whatif->favour[WT_MODE_SM] >= WT_FAVOURED)
             continue;
         for (int i = 0; i < FIRST_STEPS; i++, saturation *= FIRST_STEP)
             WT_TRY(add(whatif, (struct wt_explanation){.mode = mode, .bound = bound_of(mode, saturation, whatif->favour[mode]),
@@ -309,8 +320,9 @@ static enum wt_code compare(const struct wt_whatif *whatif, struct wt_explanatio
         point.registers_per_thread = others[i]->needs.registers_per_thread;
         WT_TRY(wt_whatif_begin(&run, whatif, &point, err));
         run.explanation = why;
-        WT_TRY(wt_whatif_simulate(&run, err));
-        double off = log(run.makespan / why->base / (others[i]->makespan / whatif->stays->makespan));
+        double makespan;
+        WT_TRY(wt_whatif_mean(&run, &makespan, err));
+        double off = log(makespan / why->base / (others[i]->makespan / whatif->stays->makespan));
         sum += off;
         squares += off * off;
     }
@@ -426,15 +438,24 @@ static bool is_extreme(const struct wt_explanation *list, int index, int count)
     return least || most;
 }
 
-/* The best, and of the others that explain it nearly as well those whose predictions lie furthest out. */
+static bool is_best_of_mode(const struct wt_explanation *list, int index)
+{
+    for (int i = 0; i < index; i++)
+        if (list[i].mode == list[index].mode)
+            return false;
+    return true;
+}
+
+/* The best, and of the others that explain it nearly as well those whose predictions lie furthest out. Where warps wait for memory one
+ * trace does not tell whose: both are kept. */
 static void keep_extremes(struct wt_whatif *whatif)
 {
     struct wt_explanation near[WT_WHATIF_MOST];
+    bool both = whatif->others == 0 && whatif->favour[WT_MODE_SM] < WT_FAVOURED;
     int count = 0;
-    while (count < whatif->count && whatif->list[count].misfit <= whatif->list[0].misfit + KEEP) {
-        near[count] = whatif->list[count];
-        count++;
-    }
+    for (int i = 0; i < whatif->count; i++)
+        if (whatif->list[i].misfit <= whatif->list[0].misfit + KEEP || (both && is_best_of_mode(whatif->list, i)))
+            near[count++] = whatif->list[i];
     whatif->count = 1;
     for (int i = 1; i < count; i++)
         if (is_extreme(near, i, count))
@@ -452,6 +473,7 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
     }
     for (int mode = 0; mode < WT_MODE_COUNT; mode++)
         find_parts(whatif, mode);
+    whatif->variants = inequality(whatif->parts[WT_MODE_SM], whatif->stays, false) > UNEQUAL ? VARIANTS : 1;
     whatif->ends = wt_alloc(whatif->stays->count, sizeof *whatif->ends);
     for (uint64_t i = 0; i < whatif->stays->count; i++)
         whatif->ends[i] = whatif->stays->list[i].read;

@@ -9,6 +9,8 @@
 #include "dispatch/simulate.h"
 #include "sm/occupancy.h"
 
+static const double VARIANT_CYCLES = 37;
+
 const struct wt_whatif_point wt_whatif_as_measured = {.registers_per_thread = -1, .dynamic_shared_bytes = -1, .split = 1};
 
 /* ---- Shapes ---- */
@@ -156,6 +158,7 @@ enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err)
     struct wt_fluid_kernel sharer = wt_bound_kernel(&run->explanation->bound, whatif->gpu->topology.sm_count);
     sharer.gpu_demand /= memory_ratio(whatif->gpu, run->gpu);
     sharer.sub_cores &= run->shape.warps % run->gpu->limits.subcores != 0;
+    sharer.start_cycles = VARIANT_CYCLES * run->variant;
     sharer.parts = parts_of;
     sharer.context = run;
     struct wt_fluid *fluid = wt_fluid_new(&sharer, 1, run->gpu->topology.sm_count);
@@ -169,4 +172,16 @@ enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err)
     enum wt_code code = wt_simulate(&simulation, err);
     wt_fluid_free(fluid);
     return code;
+}
+
+enum wt_code wt_whatif_mean(struct wt_whatif_run *run, double *makespan, struct wt_error *err)
+{
+    double sum = 0;
+    for (run->variant = run->whatif->variants - 1; run->variant >= 0; run->variant--) {
+        WT_TRY(wt_whatif_simulate(run, err));
+        sum += run->makespan;
+    }
+    run->variant = 0;
+    *makespan = sum / run->whatif->variants;
+    return WT_OK;
 }

@@ -30,6 +30,7 @@ struct wt_whatif {
     double favour[WT_MODE_COUNT], saturation[WT_MODE_COUNT], distance[WT_MODE_COUNT]; /* nearest to the trace */
     double typical; /* saturation of an SM, where the trace tells nothing */
     double *ends;   /* measured ones, ascending; cycles; owned */
+    int variants;   /* simulations whose mean makespan counts: several where blocks are so unequal that it is up to chance */
     struct wt_explanation list[WT_WHATIF_MOST]; /* kept ones, the best first */
     int count;
     bool fixed;   /* blocks take as long as measured, whatever runs beside them */
@@ -49,6 +50,7 @@ struct wt_whatif_run {
     uint64_t *order;            /* NULL: as it is; owned by the caller */
     double *ends; /* cycles, as blocks end; NULL: not wanted; the caller's */
     uint64_t end_count;
+    int variant;                /* each starts its blocks so many cycles later that others come to lie side by side */
     double makespan, queue_empty, warp_cycles; /* results */
 };
 
@@ -62,6 +64,9 @@ enum wt_code wt_whatif_begin(struct wt_whatif_run *run, const struct wt_whatif *
 uint64_t *wt_whatif_order(const struct wt_whatif_run *run);
 
 enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err);
+
+/* The mean makespan of the variants, in *makespan; the rest is the last one's. */
+enum wt_code wt_whatif_mean(struct wt_whatif_run *run, double *makespan, struct wt_error *err);
 
 /* How an SM's throughput grows with its warps: what `warps` are served, as so many at full speed. */
 double wt_bound_served(const struct wt_bound *bound, double warps);
