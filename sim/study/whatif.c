@@ -14,7 +14,8 @@
  * blocks find in caches and DRAM's pages depends on their size and number as well, and shared memory takes from the L1 cache.
  * Chosen so that four of five makespans of ten kernels lie within (traces/h200/whatif); tests/whatif_table.sh shows the others. */
 static const double NOISE[] = {0.012, 0.012}, PER_SIZE_OCTAVE[] = {0.014, 0.03}, PER_RESIDENCY_OCTAVE[] = {0.03, 0.03},
-                    UNEQUAL[] = {0.09, 0.3}, LESS_CACHE[] = {0, 0.02}, OTHER_GPU = 0.3;
+                    UNEQUAL[] = {0.09, 0.3}, LESS_CACHE[] = {0, 0.02}, OTHER_GPU = 0.3,
+                    PERSISTENT = 0.03;
 
 /* What a further block may cost an SM besides its warps' work, unseen while there was one size: up to so many cycles. */
 static const double BLOCK_CYCLES = 200;
@@ -67,12 +68,26 @@ void wt_whatif_free(struct wt_whatif *whatif)
     free(whatif);
 }
 
+static int enough_warps(const struct wt_whatif *whatif)
+{
+    const struct wt_bound *bound = &whatif->list[0].bound;
+    int all = wt_warps_per_sm(&whatif->gpu->limits), warps = 1;
+    if (isinf(bound->saturation))
+        return 0;
+    while (warps < all && wt_bound_served(bound, warps) < 0.99 * wt_bound_served(bound, all))
+        warps++;
+    return warps;
+}
+
 struct wt_whatif_measured wt_whatif_measured(const struct wt_whatif *whatif)
 {
     const struct wt_stays *stays = whatif->stays;
     struct wt_whatif_measured m = {.name = stays->name, .makespan = stays->makespan, .clock_mhz = whatif->gpu->clock_mhz,
                                    .needs = stays->needs, .blocks = stays->count, .gpu_limits = whatif->list[0].bound.gpu,
-                                   .saturation = whatif->list[0].bound.saturation, .saturation_low = INFINITY};
+                                   .saturation = whatif->list[0].bound.saturation, .saturation_low = INFINITY,
+                                   .favour = whatif->list[0].bound.favour, .enough_warps = enough_warps(whatif),
+                                   .simulated = whatif->simulated, .fixed = isinf(whatif->list[0].bound.saturation),
+                                   .cached = whatif->cached};
     for (int i = 0; i < whatif->count; i++) {
         m.saturation_low = fmin(m.saturation_low, whatif->list[i].bound.saturation);
         m.saturation_high = fmax(m.saturation_high, whatif->list[i].bound.saturation);
@@ -103,14 +118,14 @@ static double unknown_part(const struct wt_whatif *whatif, const struct wt_whati
         part += UNEQUAL[memory];
     if (run->needs.dynamic_shared_bytes > whatif->stays->needs.dynamic_shared_bytes)
         part += LESS_CACHE[memory];
-    return part + (run->gpu != whatif->gpu ? OTHER_GPU : 0);
+    return part + (run->gpu != whatif->gpu ? OTHER_GPU : 0) + (run->point->persistent ? PERSISTENT : 0);
 }
 
 /* How much longer it may take because warps wait for each other, of the makespan. */
 static double unknown_waits(const struct wt_whatif *whatif, const struct wt_whatif_run *run)
 {
     const struct wt_explanation *best = &whatif->list[0];
-    if (waits_for_memory(best) || best->bound.favour >= WAIT_FOR_EACH_OTHER || run->shape.warps >= whatif->stays->warps)
+    if (whatif->simulated || waits_for_memory(best) || best->bound.favour >= WAIT_FOR_EACH_OTHER || run->shape.warps >= whatif->stays->warps)
         return 0;
     return PER_HALVING * octaves(run->shape.warps, whatif->stays->warps);
 }
@@ -118,26 +133,44 @@ static double unknown_waits(const struct wt_whatif *whatif, const struct wt_what
 /* What more blocks may cost, of the makespan. */
 static double unknown_starts(const struct wt_whatif *whatif, const struct wt_whatif_run *run)
 {
-    double more = (double)run->blocks - (double)whatif->stays->count;
+    double more = whatif->simulated ? 0 : (double)run->blocks - (double)whatif->stays->count;
     return fmax(0, more) / run->gpu->topology.sm_count * BLOCK_CYCLES / whatif->stays->makespan;
 }
 
-static void say_why(const struct wt_whatif *whatif, const struct wt_whatif_result *r, char *text, size_t size)
+static const char *what_is_unknown(const struct wt_whatif *whatif, const struct wt_whatif_run *run)
 {
-    const struct wt_explanation *best = &whatif->list[0];
+    if (run->gpu != whatif->gpu)
+        return "another GPU: its limits, SMs, clock and bandwidth are known, its pipes and caches taken for the same";
+    if (whatif->cached && run->needs.dynamic_shared_bytes > whatif->stays->needs.dynamic_shared_bytes)
+        return "not told by the traces: whether fewer warps or less L1 cache beside the shared memory makes it slower";
+    if (unknown_waits(whatif, run) > 0.1)
+        return "not told by the trace: warps of a block wait for each other, and smaller blocks may do so for longer";
+    if (whatif->variants > 1)
+        return "blocks are very unequal: when the longest ones start decides, and repeated launches differ as well";
+    return "not told by the trace: what few warps, or blocks of this size, cost; a second trace at another residency would tell";
+}
+
+static void say_why(const struct wt_whatif *whatif, const struct wt_whatif_run *run, struct wt_whatif_result *r)
+{
+    const struct wt_bound *bound = &whatif->list[0].bound;
+    const char *what = bound->gpu ? "GPU's memory" : "SM";
+    int warps = r->occupancy.warps_per_sm;
     double wide = (r->high - r->low) / r->makespan / 2;
-    if (r->waves < 1)
-        snprintf(text, size, "the grid does not fill the GPU: %.0f %% of one wave", 100 * r->waves);
-    else if (wide > 0.1)
-        snprintf(text, size, "not told by the trace: what a block costs at this size or residency; a second trace would tell");
-    else if (r->tail_fraction > 0.2)
-        snprintf(text, size, "the tail takes %.0f %%: few blocks, or very unequal ones", 100 * r->tail_fraction);
-    else if (r->occupancy.warps_per_sm >= best->bound.saturation)
-        snprintf(text, size, "%d warps per SM, of which %.0f saturate the %s: occupancy does not matter here",
-                 r->occupancy.warps_per_sm, best->bound.saturation, best->bound.gpu ? "GPU's memory" : "SM");
+    if (wide > 0.1)
+        snprintf(r->why, sizeof r->why, "%s", what_is_unknown(whatif, run));
+    else if (r->waves < 1)
+        snprintf(r->why, sizeof r->why, "the grid does not fill the GPU: %.0f %% of one wave", 100 * r->waves);
+    else if (r->tail_fraction > 0.2 && r->achieved_occupancy < 0.75 * r->occupancy.occupancy)
+        snprintf(r->why, sizeof r->why, "the tail takes %.0f %%: few blocks, or very unequal ones", 100 * r->tail_fraction);
+    else if (isinf(bound->saturation))
+        snprintf(r->why, sizeof r->why, "blocks take as long as they do, whatever runs beside them: %d at once on an SM",
+                 r->occupancy.blocks_per_sm);
+    else if (warps >= enough_warps(whatif))
+        snprintf(r->why, sizeof r->why, "%d warps per SM, and %d saturate the %s: more would not help", warps,
+                 enough_warps(whatif), what);
     else
-        snprintf(text, size, "%d warps per SM, too few to saturate the %s, which takes %.0f", r->occupancy.warps_per_sm,
-                 best->bound.gpu ? "GPU's memory" : "SM", best->bound.saturation);
+        snprintf(r->why, sizeof r->why, "%d warps per SM give %.0f %% of what the %s can do", warps,
+                 100 * fmin(1, wt_bound_served(bound, warps) / bound->saturation), what);
 }
 
 static enum wt_code predict_with(struct wt_whatif_run *run, const struct wt_explanation *why, double *ratio, struct wt_error *err)
@@ -187,12 +220,12 @@ enum wt_code wt_whatif_predict(const struct wt_whatif *whatif, const struct wt_w
     }
     double ratio = best_ratio(whatif, ratios);
     describe(&run, result);
-    double beside = unknown_part(whatif, &run, &result->occupancy), measured = whatif->stays->makespan;
+    double beside = whatif->simulated ? 0 : unknown_part(whatif, &run, &result->occupancy), measured = whatif->stays->makespan;
     result->makespan = measured * ratio;
     result->low = measured * least / (1 + beside);
     result->high = measured * most * (1 + beside + unknown_starts(whatif, &run) + unknown_waits(whatif, &run));
     double clocks = run.gpu->clock_mhz > 0 && whatif->gpu->clock_mhz > 0 ? run.gpu->clock_mhz / whatif->gpu->clock_mhz : 1;
     result->speedup = clocks / ratio;
-    say_why(whatif, result, result->why, sizeof result->why);
+    say_why(whatif, &run, result);
     return WT_OK;
 }

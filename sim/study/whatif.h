@@ -26,6 +26,7 @@ struct wt_whatif_point {
     enum wt_order order;
     int split;                /* >= 1: each block becomes so many, with an equal share of its work */
     const struct wt_gpu *gpu; /* NULL: as measured */
+    bool persistent;          /* as many blocks as fit at once, which take the others' work from a counter */
     double spill_cost;        /* >= 0: so much more work for each register per thread that is cut (0.01: 1 %) */
     double shared_loads;      /* 0 to 1: the part of the work that is loads shared by a square tile of the block's threads */
 };
@@ -49,6 +50,10 @@ struct wt_whatif;
  * measured, whatever runs beside them; one trace only. On failure *out is NULL. */
 enum wt_code wt_whatif_fit(const char *const *traces, size_t count, const char *gpu, bool fixed, struct wt_whatif **out,
                            struct wt_error *err);
+/* The same of a workload's first kernel, an ordinary one whose durations are fixed or shared by `demand` (study/workload.h). `fixed`: as
+ * if it had no demand. What is called measured is then simulated, and nothing is unknown. */
+enum wt_code wt_whatif_of_workload(const char *path, const char *gpu, bool fixed, struct wt_whatif **out, struct wt_error *err);
+
 /* NULL is allowed. */
 void wt_whatif_free(struct wt_whatif *whatif);
 
@@ -66,6 +71,11 @@ struct wt_whatif_measured {
     bool gpu_limits;       /* the best explanation: the GPU's memory is the limit, not each SM */
     double saturation;     /* warps per SM that saturate what limits; by the best explanation */
     double saturation_low, saturation_high; /* of all that are kept */
+    double favour;      /* of an SM's oldest blocks (cost/fluid.h) */
+    int enough_warps;   /* per SM: more give less than 1 % more throughput; of the best explanation; 0: durations are fixed */
+    bool simulated;     /* a workload: nothing was measured */
+    bool fixed;
+    bool cached;        /* the other traces may be slower for want of L1 cache */
 };
 struct wt_whatif_measured wt_whatif_measured(const struct wt_whatif *whatif);
 

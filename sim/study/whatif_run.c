@@ -11,6 +11,10 @@
 
 static const double VARIANT_CYCLES = 37;
 
+/* What a block does besides its work, which its parts each do again: cycles of a warp at full speed. Blocks of one FMA chain, cut
+ * into 2, 4 and 8, took 190 to 210 cycles of an SM more for each further block of 8 warps, and 15 warps saturate it. */
+static const double START_CYCLES = 370;
+
 const struct wt_whatif_point wt_whatif_as_measured = {.registers_per_thread = -1, .dynamic_shared_bytes = -1, .split = 1};
 
 /* ---- Shapes ---- */
@@ -61,13 +65,14 @@ static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT
     const struct wt_stays *stays = run->whatif->stays;
     const double *measured = run->whatif->parts[run->explanation->mode];
     double each = run->explanation->scale / run->point->split * work_factor(run);
+    double own_start = run->point->split > 1 && !run->whatif->simulated ? START_CYCLES * (1 - 1.0 / run->point->split) : 0;
     int count = 0;
     block = run->order ? run->order[block] : block;
     uint64_t warps = (uint64_t)run->shape.warps, own = (uint64_t)stays->warps;
     uint64_t warp = block / (uint64_t)run->point->split * warps, end = warp + warps;
     while (warp < end && warp / own < stays->count) {
         uint64_t from = warp / own, next = (from + 1) * own < end ? (from + 1) * own : end;
-        parts[count++] = (struct wt_fluid_part){(int)(next - warp), measured[from] * each};
+        parts[count++] = (struct wt_fluid_part){(int)(next - warp), measured[from] * each + own_start};
         warp = next;
     }
     if (count == 0)
@@ -147,6 +152,20 @@ static double memory_ratio(const struct wt_gpu *measured, const struct wt_gpu *o
     return other->memory_gbs / other->clock_mhz / (measured->memory_gbs / measured->clock_mhz);
 }
 
+/* A GPU whose blocks, after the first wave, are taken from a counter instead of handed out. What that costs besides the
+ * counter's latency, a barrier and the block's own index, is within what a launch's first instructions take. */
+static struct wt_gpu with_counter(const struct wt_gpu *gpu)
+{
+    struct wt_gpu counter = *gpu;
+    struct wt_rates *rates = &counter.rates;
+    rates->visit_cycles = rates->counter_service_cycles > 0 ? rates->counter_service_cycles : rates->visit_cycles;
+    if (rates->counter_latency_cycles > 0)
+        rates->release_cycles = rates->counter_latency_cycles;
+    rates->report_cycles = rates->report_hold_cycles = rates->drain_cycles = 0;
+    rates->report_offset_cycles.count = 0;
+    return counter;
+}
+
 double wt_bound_served(const struct wt_bound *bound, double warps)
 {
     return warps * wt_fluid_served(warps / bound->saturation, bound->grain / bound->saturation);
@@ -165,7 +184,8 @@ enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err)
     struct wt_sharing sharing = wt_fluid_sharing(fluid);
     struct wt_kernel kernel = {.name = "whatif", .grid_blocks = run->blocks, .shape = run->shape};
     struct wt_observer observer = {.context = run, .block_done = note_block, .launch_ends = note_end};
-    struct wt_simulation simulation = {.gpu = run->gpu, .kernels = &kernel, .kernel_count = 1, .seed = 1, .first_group = -1,
+    struct wt_gpu counter = with_counter(run->gpu);
+    struct wt_simulation simulation = {.gpu = run->point->persistent ? &counter : run->gpu, .kernels = &kernel, .kernel_count = 1, .seed = 1, .first_group = -1,
                                        .first_extra_sm = -1, .sharing = &sharing, .observers = &observer, .observer_count = 1};
     run->makespan = run->warp_cycles = 0;
     run->end_count = 0;

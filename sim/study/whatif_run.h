@@ -33,6 +33,7 @@ struct wt_whatif {
     int variants;   /* simulations whose mean makespan counts: several where blocks are so unequal that it is up to chance */
     struct wt_explanation list[WT_WHATIF_MOST]; /* kept ones, the best first */
     int count;
+    bool simulated; /* there is no trace, so that nothing is unknown */
     bool fixed;   /* blocks take as long as measured, whatever runs beside them */
     bool cached;  /* the other traces may be slower for want of cache as well as for want of warps */
     int others;   /* traces besides the first */

@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/json.h"
 #include "core/mem.h"
-#include "sm/occupancy.h"
 #include "study/whatif.h"
+#include "whatif_points.h"
 
-enum { BLOCK = 256, REGS, SMEM, GPUS, ORDER, SPLIT, SUGGEST, MODEL, MOST_VALUES = 64 };
+enum { BLOCK = 256, REGS, SMEM, GPUS, ORDER, SPLIT, SUGGEST, MODEL, PERSISTENT, SPILL, LOADS, SVG, MOST_VALUES = 64 };
 
 struct list {
     int values[MOST_VALUES], count;
@@ -22,15 +21,11 @@ struct arguments {
     struct wt_gpu *gpus[MOST_VALUES];
     int gpu_count;
     const char *gpu_names;
-    bool suggest;
+    bool suggest, persistent, fixed;
+    double spill_cost, shared_loads;
+    const char *svg;
     const char **traces;
     size_t count, capacity;
-};
-
-struct outcome {
-    struct wt_whatif_point point;
-    struct wt_whatif_result result;
-    struct wt_error error; /* why there is no result */
 };
 
 /* ---- Options ---- */
@@ -63,6 +58,25 @@ static void add_orders(struct argp_state *state, const char *text, struct list *
     free(copy);
 }
 
+static void parse_model(struct argp_state *state, struct arguments *a, const char *text)
+{
+    if (!strcmp(text, "warp"))
+        argp_error(state, "--model: a trace does not state instructions, which 'warp' needs; `wavetail run` simulates a program");
+    if (strcmp(text, "fluid") && strcmp(text, "fixed"))
+        argp_error(state, "--model: '%s' is neither fluid nor fixed", text);
+    a->fixed = !strcmp(text, "fixed");
+}
+
+/* Per cent. */
+static double parse_part(struct argp_state *state, const char *option, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= 0 && value <= 100))
+        argp_error(state, "%s: '%s' is not a number from 0 to 100", option, text);
+    return value;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct arguments *a = state->input;
@@ -74,10 +88,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case ORDER: add_orders(state, text, &a->orders); return 0;
     case GPUS: a->gpu_names = text; return 0;
     case SUGGEST: a->suggest = true; return 0;
-    case MODEL:
-        if (strcmp(text, "fluid"))
-            argp_error(state, "--model: '%s' is not there; fluid is", text);
-        return 0;
+    case MODEL: parse_model(state, a, text); return 0;
+    case PERSISTENT: a->persistent = true; return 0;
+    case SPILL: a->spill_cost = parse_part(state, "--spill-cost", text) / 100; return 0;
+    case LOADS: a->shared_loads = parse_part(state, "--tile-loads", text) / 100; return 0;
+    case SVG: a->svg = text; return 0;
     case ARGP_KEY_ARG:
         a->traces = wt_grow(a->traces, &a->capacity, a->count + 1, sizeof(char *));
         a->traces[a->count++] = text;
@@ -96,16 +111,21 @@ static const struct argp_option options[] = {
     {"split", SPLIT, "LIST", 0, "each block becomes so many, with an equal share of its work", 1},
     {"gpus", GPUS, "LIST", 0, "other GPUs", 1},
     {"suggest", SUGGEST, NULL, 0, "try all block sizes, and orders", 1},
-    {"model", MODEL, "fluid", 0, "what gives the durations", 1},
+    {"persistent", PERSISTENT, NULL, 0, "also with as many blocks as fit at once, which take the work from a counter", 1},
+    {"spill-cost", SPILL, "PERCENT", 0, "more work for each register per thread that is cut (default 0)", 1},
+    {"tile-loads", LOADS, "PERCENT", 0, "the part of the work that is loads which the threads of a block share as a square tile: it falls "
+     "with the tile's side (default 0)", 1},
+    {"model", MODEL, "NAME", 0, "fluid: blocks share what saturates; fixed: they take as long as they did (default fluid)", 1},
+    {"svg", SVG, "FILE.svg", 0, "draw the makespans with their ranges over the setting that varies most", 1},
     {0}};
 static const struct argp_child children[] = {{&common_argp, 0, "Common options:", 2}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .args_doc = "TRACE...",
+    .args_doc = "TRACE...\nWORKLOAD.cfg",
     .doc = "Predicts how long a measured launch would take in other shapes, ranked.\vThe first trace is the launch; more traces "
-           "of the same kernel at other residencies (shared memory), with as many threads, make predictions surer. All "
-           "combinations of the lists are tried. A range holds what was measured in four of five cases.",
+           "of the same kernel at other residencies (shared memory), with as many threads, make predictions surer. Of a workload "
+           "the first kernel counts. All combinations of the lists are tried. A range holds what was measured in four of five cases.",
     .children = children};
 
 static enum wt_code load_gpus(struct arguments *a, struct wt_error *err)
@@ -148,7 +168,8 @@ static int value(const struct list *list, size_t *index, int missing)
 static size_t count_points(const struct arguments *a)
 {
     size_t lists = (size_t)times(&a->blocks) * (size_t)times(&a->registers) * (size_t)times(&a->shared);
-    return lists * (size_t)times(&a->splits) * (size_t)times(&a->orders) * (size_t)(a->gpu_count > 0 ? a->gpu_count : 1);
+    lists *= (size_t)times(&a->splits) * (size_t)times(&a->orders) * (size_t)(a->gpu_count > 0 ? a->gpu_count : 1);
+    return lists * (a->persistent ? 2 : 1);
 }
 
 static struct wt_whatif_point point_at(const struct arguments *a, size_t index)
@@ -158,22 +179,28 @@ static struct wt_whatif_point point_at(const struct arguments *a, size_t index)
     point.dynamic_shared_bytes = value(&a->shared, &index, -1);
     point.split = value(&a->splits, &index, 1);
     point.order = (enum wt_order)value(&a->orders, &index, WT_ORDER_ASIS);
-    point.gpu = a->gpu_count > 0 ? a->gpus[index] : NULL;
+    point.spill_cost = a->spill_cost;
+    point.shared_loads = a->shared_loads;
+    point.gpu = a->gpu_count > 0 ? a->gpus[index % (size_t)a->gpu_count] : NULL;
+    point.persistent = index / (size_t)(a->gpu_count > 0 ? a->gpu_count : 1) > 0;
     return point;
 }
 
 static int faster_first(const void *left, const void *right)
 {
-    const struct outcome *a = left, *b = right;
-    return (a->result.speedup < b->result.speedup) - (a->result.speedup > b->result.speedup);
+    const struct whatif_outcome *a = left, *b = right;
+    if (a->result.speedup != b->result.speedup)
+        return a->result.speedup < b->result.speedup ? 1 : -1;
+    return (a->index > b->index) - (a->index < b->index);
 }
 
 /* Ranked; those that cannot be launched last. */
-static struct outcome *predict(const struct arguments *a, const struct wt_whatif *whatif, size_t count)
+static struct whatif_outcome *predict(const struct arguments *a, const struct wt_whatif *whatif, size_t count)
 {
-    struct outcome *outcomes = wt_alloc(count, sizeof *outcomes);
+    struct whatif_outcome *outcomes = wt_alloc(count, sizeof *outcomes);
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < count; i++) {
+        outcomes[i].index = i;
         outcomes[i].point = point_at(a, i);
         wt_whatif_predict(whatif, &outcomes[i].point, &outcomes[i].result, &outcomes[i].error);
     }
@@ -181,128 +208,42 @@ static struct outcome *predict(const struct arguments *a, const struct wt_whatif
     return outcomes;
 }
 
-/* ---- Output ---- */
+/* ---- The command ---- */
 
-static const char *limiter_of(const struct outcome *o)
+static bool is_workload(const char *path)
 {
-    for (int i = 0; i < WT_RES_COUNT; i++)
-        if (o->result.occupancy.limiter[i])
-            return wt_resource_name((enum wt_resource)i);
-    return "none";
+    size_t length = strlen(path);
+    return length > 4 && !strcmp(path + length - 4, ".cfg");
 }
 
-static void print_settings(const struct outcome *o, const struct wt_whatif_measured *m)
+static enum wt_code fit(const struct arguments *a, struct wt_whatif **out, struct wt_error *err)
 {
-    const struct wt_whatif_point *p = &o->point;
-    printf("%5d %4d %7d %-13s %5d %-8s", p->threads > 0 ? p->threads : m->needs.threads,
-           p->registers_per_thread >= 0 ? p->registers_per_thread : m->needs.registers_per_thread,
-           p->dynamic_shared_bytes >= 0 ? p->dynamic_shared_bytes : m->needs.dynamic_shared_bytes, wt_order_names[p->order],
-           p->split, p->gpu ? p->gpu->key : "-");
-}
-
-static void print_row(const struct outcome *o, const struct wt_whatif_measured *m)
-{
-    const struct wt_whatif_result *r = &o->result;
-    print_settings(o, m);
-    if (o->error.code) {
-        printf(" cannot be launched: %s\n", o->error.text);
-        return;
+    if (is_workload(a->traces[0])) {
+        if (a->count > 1)
+            return wt_fail_at(err, a->traces[1], 0, "comes after a workload, which is predicted alone; give one workload or traces");
+        return wt_whatif_of_workload(a->traces[0], a->common.gpu, a->fixed, out, err);
     }
-    printf(" %10.0f %10.0f…%-10.0f %7.3f %5.0f %5.0f %-13s %6.2f %5.1f  %s\n", r->makespan, r->low, r->high, r->speedup,
-           100 * r->occupancy.occupancy, 100 * r->achieved_occupancy, limiter_of(o), r->waves, 100 * r->tail_fraction, r->why);
-}
-
-/* All points that may be as fast as the first. */
-static void print_plateau(const struct outcome *outcomes, size_t count, const struct wt_whatif_measured *m)
-{
-    size_t alike = 1;
-    while (alike < count && !outcomes[alike].error.code && outcomes[alike].result.speedup > 0.99 * outcomes[0].result.speedup)
-        alike++;
-    const struct wt_whatif_result *best = &outcomes[0].result;
-    printf("\n%zu of %zu points lie within 1 %% of the fastest", alike, count);
-    if (best->low <= m->makespan && best->high >= m->makespan && !outcomes[0].point.gpu)
-        printf("; the launch as measured may be as fast as that");
-    puts(".");
-}
-
-static void print_table(const struct outcome *outcomes, size_t count, const struct wt_whatif_measured *m)
-{
-    printf("%s: %llu blocks of %d threads, measured %.0f cycles\n", m->name, (unsigned long long)m->blocks, m->needs.threads,
-           m->makespan);
-    printf("limited by %s, saturated by about %.0f warps per SM (%.0f to %.0f would explain the traces as well)\n\n",
-           m->gpu_limits ? "the GPU's memory" : "each SM", m->saturation, m->saturation_low, m->saturation_high);
-    printf("%5s %4s %7s %-13s %5s %-8s %10s %21s %7s %11s %-13s %6s %5s\n", "block", "regs", "smem", "order", "split", "gpu",
-           "cycles", "range         ", "speedup", "occupancy %", "limiter", "waves", "tail%");
-    for (size_t i = 0; i < count; i++)
-        print_row(&outcomes[i], m);
-    if (count > 0 && !outcomes[0].error.code)
-        print_plateau(outcomes, count, m);
-}
-
-static void point_json(struct wt_json *json, const struct outcome *o, const struct wt_whatif_measured *m)
-{
-    const struct wt_whatif_point *p = &o->point;
-    const struct wt_whatif_result *r = &o->result;
-    wt_json_object(json, NULL);
-    wt_json_int(json, "block", p->threads > 0 ? p->threads : m->needs.threads);
-    wt_json_int(json, "regs", p->registers_per_thread >= 0 ? p->registers_per_thread : m->needs.registers_per_thread);
-    wt_json_int(json, "smem", p->dynamic_shared_bytes >= 0 ? p->dynamic_shared_bytes : m->needs.dynamic_shared_bytes);
-    wt_json_string(json, "order", wt_order_names[p->order]);
-    wt_json_int(json, "split", p->split);
-    wt_json_string(json, "gpu", p->gpu ? p->gpu->key : NULL);
-    if (o->error.code) {
-        wt_json_string(json, "error", o->error.text);
-        wt_json_close(json);
-        return;
-    }
-    wt_json_number(json, "makespan", r->makespan, 9);
-    wt_json_number(json, "makespan_low", r->low, 9);
-    wt_json_number(json, "makespan_high", r->high, 9);
-    wt_json_number(json, "speedup", r->speedup, 6);
-    wt_json_number(json, "occupancy", r->occupancy.occupancy, 6);
-    wt_json_number(json, "achieved_occupancy", r->achieved_occupancy, 6);
-    wt_json_number(json, "waves", r->waves, 6);
-    wt_json_number(json, "tail_fraction", r->tail_fraction, 6);
-    wt_json_string(json, "limiter", limiter_of(o));
-    wt_json_string(json, "why", r->why);
-    wt_json_close(json);
-}
-
-static void print_json(const struct outcome *outcomes, size_t count, const struct wt_whatif_measured *m)
-{
-    struct wt_json json = wt_json_begin(stdout, false);
-    wt_json_object(&json, NULL);
-    wt_json_string(&json, "name", m->name);
-    wt_json_number(&json, "makespan_measured", m->makespan, 9);
-    wt_json_string(&json, "limited_by", m->gpu_limits ? "gpu" : "sm");
-    wt_json_number(&json, "saturation_warps_per_sm", m->saturation, 6);
-    wt_json_number(&json, "saturation_low", m->saturation_low, 6);
-    wt_json_number(&json, "saturation_high", m->saturation_high, 6);
-    wt_json_array(&json, "points");
-    for (size_t i = 0; i < count; i++)
-        point_json(&json, &outcomes[i], m);
-    wt_json_close(&json);
-    wt_json_close(&json);
-    wt_json_end(&json);
+    return wt_whatif_fit(a->traces, a->count, a->common.gpu, a->fixed, out, err);
 }
 
 static enum wt_code answer(struct arguments *a, struct wt_error *err)
 {
     struct wt_whatif *whatif;
     WT_TRY(load_gpus(a, err));
-    WT_TRY(wt_whatif_fit(a->traces, a->count, a->common.gpu, false, &whatif, err));
+    WT_TRY(fit(a, &whatif, err));
     if (a->suggest)
         suggest(a);
     size_t count = count_points(a);
-    struct outcome *outcomes = predict(a, whatif, count);
-    struct wt_whatif_measured measured = wt_whatif_measured(whatif);
-    if (a->common.json)
-        print_json(outcomes, count, &measured);
-    else
-        print_table(outcomes, count, &measured);
+    struct whatif_outcome *outcomes = predict(a, whatif, count);
+    struct whatif_report report = {wt_whatif_measured(whatif), outcomes, count};
+    enum wt_code code = a->svg ? whatif_draw(&report, a->svg, err) : WT_OK;
+    if (code == WT_OK && a->common.json)
+        whatif_print_json(&report);
+    else if (code == WT_OK)
+        whatif_print_table(&report);
     free(outcomes);
     wt_whatif_free(whatif);
-    return WT_OK;
+    return code;
 }
 
 static enum wt_code run(int argc, char **argv, struct wt_error *err)
