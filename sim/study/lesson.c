@@ -238,8 +238,6 @@ void wt_lesson_free(struct wt_lesson *lesson)
 void wt_lesson_print_keys(FILE *stream)
 {
     wt_params_print(lesson_params, stream);
-    fputs("\ncaptions:\n", stream);
-    wt_params_print(caption_params, stream);
     fputs("\nFigures in texts, of the whole run, or of launch N as {N:…}; of the second workload as {second:…}:\n  ", stream);
     wt_lesson_print_figures(stream);
 }

@@ -16,18 +16,11 @@ struct arguments {
     const char *inputs[2]; /* the second may be NULL */
 };
 
-/* What holds one run, or one and its prediction, cannot hold any two. */
 static void refuse_tables(struct argp_state *state, const struct outputs *outputs)
 {
-    static const int pictures[] = {WT_EXPORTER_svg, WT_EXPORTER_png, WT_EXPORTER_pdf, WT_EXPORTER_html};
-    size_t count = sizeof pictures / sizeof *pictures;
-    for (int i = 0; i < WT_EXPORTERS; i++) {
-        bool is_picture = false;
-        for (size_t k = 0; k < count; k++)
-            is_picture |= pictures[k] == i;
-        if (outputs->path[i] && !is_picture)
+    for (int i = 0; i < WT_EXPORTERS; i++)
+        if (outputs->path[i] && !outputs_shows_two(i))
             argp_error(state, "two files can be compared in pictures and pages, not with --%s", wt_exporters[i]->name);
-    }
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)

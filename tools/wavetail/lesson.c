@@ -53,7 +53,7 @@ static const struct argp_child children[] = {{&outputs_argp, 0, 0, 2}, {&common_
 
 static const struct argp argp = {.options = options, .parser = parse, .args_doc = "[NAME|FILE.cfg]",
                                  .doc = "Shows a classroom scenario, simulated: in a window, or as text or picture; without a name lists them.\v"
-                                        "Pictures show all that is compared, with the texts; tables and results hold the timelines alone. "
+                                        "Pictures show all that is compared, with the texts; other files hold the first workload's timeline. "
                                         "Lessons are in configs/lessons.",
                                  .children = children};
 
@@ -161,8 +161,13 @@ static enum wt_code write_files(const struct outputs *outputs, const struct wt_l
     }
     for (int i = 0; lesson->shared_memory && i < 2; i++)
         what.spaces[i] = lesson->second || i == 1 ? runs[lesson->second ? i : 0].space : NULL;
+    struct outputs pictures = *outputs, tables = *outputs;
+    for (int i = 0; i < WT_EXPORTERS; i++)
+        (outputs_shows_two(i) ? &tables : &pictures)->path[i] = NULL;
     if (code == WT_OK)
-        code = outputs_write_all(outputs, what, err);
+        code = outputs_write_all(&pictures, what, err);
+    if (code == WT_OK)
+        code = outputs_write(&tables, runs[0].timeline, NULL, err);
     free_filled(&filled);
     return code;
 }

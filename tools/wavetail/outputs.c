@@ -54,6 +54,11 @@ bool outputs_any(const struct outputs *outputs)
     return false;
 }
 
+bool outputs_shows_two(int exporter)
+{
+    return exporter == WT_EXPORTER_svg || exporter == WT_EXPORTER_png || exporter == WT_EXPORTER_pdf || exporter == WT_EXPORTER_html;
+}
+
 FILE *outputs_summary_stream(const struct outputs *outputs)
 {
     for (int i = 0; i < WT_EXPORTERS; i++)

@@ -22,6 +22,9 @@ extern const struct argp outputs_argp;
 
 bool outputs_any(const struct outputs *outputs);
 
+/* Pictures and pages can show any two runs; other files hold one, or one and its prediction. */
+bool outputs_shows_two(int exporter);
+
 /* Where the summary goes: standard output, or standard error when a file takes that. */
 FILE *outputs_summary_stream(const struct outputs *outputs);
 
