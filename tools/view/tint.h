@@ -1,6 +1,5 @@
 /* Colours in bulk: each block's, side by side in memory, and the mean colour of any stretch of an SM's blocks, in constant time:
- * prefix sums of their colours. Made anew when
- * what colours stand for changes. */
+ * prefix sums of their colours. Made anew when what colours stand for changes. */
 #ifndef VIEW_TINT_H
 #define VIEW_TINT_H
 
