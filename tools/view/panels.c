@@ -253,6 +253,22 @@ static void differences(struct view *view, struct rect *rect)
     panel_fact(view, rect, "starts, 95 %", "within %s", view_time_text(view, view->error_scale, text));
 }
 
+/* The launch that is there for most of [t0, t1), of equals the first. */
+static size_t main_launch(const struct run *run, wt_time t0, wt_time t1)
+{
+    size_t best = 0;
+    wt_time most = 0;
+    for (size_t i = 0; i < run->timeline->launch_count; i++) {
+        const struct wt_metrics_part *part = &run->metrics->launches[i];
+        wt_time from = part->begin > t0 ? part->begin : t0, to = part->end < t1 ? part->end : t1;
+        if (part->blocks > 0 && to > from && to - from > most) {
+            most = to - from;
+            best = i;
+        }
+    }
+    return best;
+}
+
 static void facts_of_run(struct view *view, struct rect rect)
 {
     const struct run *run = view_run(view);
@@ -271,10 +287,11 @@ static void facts_of_run(struct view *view, struct rect rect)
     panel_fact(view, &rect, "SMs", "%d", run->sms);
     if (view_other(view))
         differences(view, &rect);
-    snprintf(text, sizeof text, run->timeline->launch_count > 1 ? "First of %zu kernels" : "The kernel", run->timeline->launch_count);
-    panel_heading(view, &rect, text);
-    panel_fact(view, &rect, "name", "%s", run->timeline->launches[0].name);
-    facts_of_needs(view, &rect, run, 0);
+    size_t launch = main_launch(run, view_now(view), view_now(view) + 1);
+    snprintf(text, sizeof text, "Kernel %zu of %zu", launch + 1, run->timeline->launch_count);
+    panel_heading(view, &rect, run->timeline->launch_count > 1 ? text : "The kernel");
+    panel_fact(view, &rect, "name", "%s", run->timeline->launches[launch].name);
+    facts_of_needs(view, &rect, run, launch);
     ui_cut_top(&view->ui, &rect, 8);
     panel_words(view, &rect, false, "Point at a block for its facts; a click pins it. Drag on the ruler to measure a range. "
                 "? shows all keys.");
@@ -320,10 +337,12 @@ static void range_of_run(struct view *view, struct rect *rect, const struct run 
     panel_fact(view, rect, "busy SMs", "%.1f %%", 100 * busy_share(run, t0, t1));
 }
 
-static void limiter_report(struct view *view, struct rect *rect, const struct run *run)
+static void limiter_report(struct view *view, struct rect *rect, const struct run *run, size_t launch)
 {
-    const struct run_launch *known = &run->launches[0];
+    const struct run_launch *known = &run->launches[launch];
     panel_heading(view, rect, "What limits the blocks of an SM");
+    if (run->timeline->launch_count > 1)
+        panel_fact(view, rect, "kernel", "%s", run->timeline->launches[launch].name);
     if (!known->needs_known) {
         panel_words(view, rect, false, "This file does not tell registers and shared memory.");
         return;
@@ -354,9 +373,9 @@ void panel_range(struct view *view, struct rect rect)
         t1 = fmax(view->playback.end, 1);
     }
     range_of_run(view, &rect, view_run(view), wt_from_cycles(t0), wt_from_cycles(t1));
+    limiter_report(view, &rect, view_run(view), main_launch(view_run(view), wt_from_cycles(t0), wt_from_cycles(t1)));
     if (view_other(view))
         range_of_run(view, &rect, view_other(view), wt_from_cycles(t0), wt_from_cycles(t1));
-    limiter_report(view, &rect, view_run(view));
 }
 
 /* ---- The panel ---- */
