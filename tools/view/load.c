@@ -121,6 +121,8 @@ static enum wt_code load_workload(const char *path, const struct load_setup *set
     struct run *run;
     struct changes none = changes_none();
     WT_TRY(scenario_simulate(out->scenario, &none, "simulated", &run, err));
+    if (run->deadlock)
+        snprintf(out->note, sizeof out->note, "%s", run->deadlock);
     add_run(out, run);
     return WT_OK;
 }

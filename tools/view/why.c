@@ -172,7 +172,8 @@ void panel_why(struct view *view, struct rect rect)
     char text[96];
     if (pick.span == NO_SPAN) {
         panel_heading(view, &rect, "Why is this block not running?");
-        panel_words(view, &rect, true, "No block waits any more: the queue is empty.");
+        panel_words(view, &rect, true, "%s", view_run(view)->deadlock ? view_run(view)->deadlock
+                                                                       : "No block waits any more: the queue is empty.");
         return;
     }
     const struct run *run = view->runs[pick.run];
