@@ -8,6 +8,7 @@
 #include "keys.h"
 #include "playback.h"
 #include "run.h"
+#include "origin.h"
 #include "scenario.h"
 #include "smstate.h"
 #include "suites.h"
@@ -151,6 +152,75 @@ START_TEST(what_does_not_fit_is_refused)
 }
 END_TEST
 
+/* ---- What a simulation is asked ---- */
+
+static struct scenario *opened(const char *workload, struct run **run)
+{
+    struct wt_error err = {0};
+    struct scenario *scenario;
+    struct changes none = changes_none();
+    char *path = wt_format("%s/configs/%s.cfg", WT_SOURCE_ROOT, workload);
+    ck_assert_msg(scenario_from_workload(path, NULL, 1, false, &scenario, &err) == WT_OK, "%s", err.text);
+    ck_assert_msg(scenario_simulate(scenario, &none, "test", run, &err) == WT_OK, "%s", err.text);
+    free(path);
+    return scenario;
+}
+
+/* One block to an SM: block 4, the first of the second round, waits for the end of one of the first, at 1,000 cycles. */
+START_TEST(a_run_tells_why_a_block_waited)
+{
+    struct run *run;
+    struct scenario *scenario = opened("workloads/rounds", &run);
+    struct wt_why_question question = {.launch = 0, .block = 4};
+    struct wt_error err = {0};
+    struct wt_why *why;
+    ck_assert(origin_can_tell(run->origin));
+    ck_assert_int_eq(origin_ask(run->origin, &question, &why, &err), WT_OK);
+    ck_assert(why->found && why->freed);
+    ck_assert_int_eq(why->reason_count, 1);
+    ck_assert_int_eq(why->reasons[0].sms, 4);
+    ck_assert_double_eq(why->ended, 1000);
+    ck_assert_double_eq(why->start, 1000);
+    wt_why_free(why);
+    run_free(run);
+    scenario_free(scenario);
+}
+END_TEST
+
+/* 2,112 blocks start at once, a TPC's second SM later than its first; they leave the queue by number all the same. */
+START_TEST(the_queue_stands_in_the_order_of_numbers)
+{
+    struct run *run;
+    struct scenario *scenario = opened("workloads/waves", &run);
+    uint32_t next[8];
+    wt_time between = run->metrics->launches[0].end; /* the second kernel's blocks wait */
+    ck_assert_uint_eq(run_queue(run, between, next, 8), 8);
+    for (uint32_t i = 0; i < 8; i++) {
+        ck_assert_uint_eq(run_span(run, next[i])->launch, 1);
+        ck_assert_uint_eq(run_span(run, next[i])->block, i);
+        ck_assert_uint_eq(run_queue_place(run, between, next[i]), i);
+    }
+    run_free(run);
+    scenario_free(scenario);
+}
+END_TEST
+
+/* Five blocks meet at a barrier on four SMs of one place each. */
+START_TEST(a_deadlock_leaves_its_blocks_standing)
+{
+    struct run *run;
+    struct scenario *scenario = opened("lessons/workloads/stuck", &run);
+    ck_assert_ptr_nonnull(run->deadlock);
+    ck_assert_uint_eq(run->timeline->span_count, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        ck_assert_uint_eq(run_span(run, i)->end, run->end);
+    ck_assert_uint_eq(run_waiting(run, run->end - 1), 1);
+    ck_assert(!run_in_tail(run, run->end / 2));
+    run_free(run);
+    scenario_free(scenario);
+}
+END_TEST
+
 /* Going back and forth ends in the same state as going there at once. */
 START_TEST(an_sm_can_be_sought_at_any_time)
 {
@@ -238,6 +308,9 @@ Suite *view_model_suite(void)
     tcase_add_test(tcase, smaller_blocks_need_more_of_them);
     tcase_add_test(tcase, longest_first_hides_the_long_block);
     tcase_add_test(tcase, what_does_not_fit_is_refused);
+    tcase_add_test(tcase, a_run_tells_why_a_block_waited);
+    tcase_add_test(tcase, the_queue_stands_in_the_order_of_numbers);
+    tcase_add_test(tcase, a_deadlock_leaves_its_blocks_standing);
     tcase_add_test(tcase, an_sm_can_be_sought_at_any_time);
     tcase_add_test(tcase, speeds_go_from_one_cycle_to_real_time);
     tcase_add_test(tcase, playing_stops_at_the_end_and_begins_anew);
