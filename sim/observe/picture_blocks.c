@@ -80,12 +80,18 @@ static void fill_blocks(cairo_t *cr, const struct wt_picture *picture, const str
     cairo_fill(cr);
 }
 
+static const struct wt_picture_side *side_of(const struct wt_picture *picture, const struct wt_lane_block *block)
+{
+    const struct wt_picture_side *side = picture->sides;
+    while (block->span < side->timeline->spans || block->span >= side->timeline->spans + side->timeline->span_count)
+        side++;
+    return side;
+}
+
 /* Right end of the part in which the block does something: those who wait for ever do so from stuck_since on. */
 static double busy_until(const struct wt_picture *picture, const struct wt_lane_block *block, struct wt_box box)
 {
-    const struct wt_picture_side *side = &picture->sides[0];
-    while (block->span < side->timeline->spans || block->span >= side->timeline->spans + side->timeline->span_count)
-        side++;
+    const struct wt_picture_side *side = side_of(picture, block);
     if (!side->timeline->stuck_since || block->span->end <= side->timeline->stuck_since)
         return box.x + box.width;
     return fmax(box.x, wt_picture_x(picture, side->timeline->stuck_since - side->origin));
@@ -96,7 +102,8 @@ static void number_block(cairo_t *cr, const struct wt_picture *picture, const st
 {
     char text[32];
     box.width = busy_until(picture, block, box) - box.x;
-    snprintf(text, sizeof text, "%" PRIu64, block->span->block);
+    bool is_task = side_of(picture, block)->timeline->launches[block->span->launch].tasks > 0;
+    snprintf(text, sizeof text, "%" PRIu64, is_task ? block->span->task : block->span->block);
     double size = fmin(NUMBER_MOST, box.height * 0.72);
     if (box.width < size * 0.64 * (double)strlen(text) + 4)
         return;

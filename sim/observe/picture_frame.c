@@ -252,10 +252,19 @@ static void shades_entry(struct legend *legend, size_t launch, const char *text)
     end_entry(legend, 2 * SWATCH, text);
 }
 
-static void tail_entry(struct legend *legend)
+static bool shows_tail(const struct wt_picture *picture)
+{
+    for (const struct wt_picture_side *side = picture->sides; side < picture->sides + picture->side_count; side++)
+        for (size_t i = 0; i < wt_picture_tail_count(side) && !side->space; i++)
+            if (wt_picture_tail(picture, side, i))
+                return true;
+    return false;
+}
+
+static void tail_entry(struct legend *legend, const struct wt_picture *picture)
 {
     static const char text[] = "free slot in the tail (queue empty)";
-    if (!begin_entry(legend, 2 * SWATCH, text))
+    if (!shows_tail(picture) || !begin_entry(legend, 2 * SWATCH, text))
         return;
     wt_tail_background(legend->cr, (struct wt_box){legend->x, legend->y, 2 * SWATCH, SWATCH});
     end_entry(legend, 2 * SWATCH, text);
@@ -372,7 +381,7 @@ static void draw_legend(cairo_t *cr, const struct wt_picture *picture)
     launch_entries(&legend, picture, &picture->sides[0]);
     copy_entries(&legend, picture->sides[0].timeline->host);
     free_entry(&legend);
-    tail_entry(&legend);
+    tail_entry(&legend, picture);
 }
 
 void wt_picture_draw_frame(cairo_t *cr, const struct wt_picture *picture)

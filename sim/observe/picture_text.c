@@ -204,7 +204,8 @@ static void write_words(struct wt_picture *picture, cairo_t *cr)
         add_words(picture, cr, room, describe_host, &sides[0]);
     add_words(picture, cr, room, describe_run, &sides[0]);
     add_achieved(picture, cr, room);
-    add_words(picture, cr, room, describe_tail, &sides[0]);
+    if (!picture->what->story || !picture->what->story->without_tails)
+        add_words(picture, cr, room, describe_tail, &sides[0]);
 }
 
 void wt_picture_words(struct wt_picture *picture)
