@@ -44,7 +44,7 @@ static Suite *(*const suites[])(void) = {
     sweep_suite,
     view_model_suite,
     view_suite,
-    warp_suite, warp_states_suite, sass_suite, ncu_suite, import_suite, issue_suite, profiled_suite,
+    warp_suite, warp_states_suite, sass_suite, ncu_suite, import_suite, issue_suite, course_warps_suite, profiled_suite,
 };
 
 int main(void)

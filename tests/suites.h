@@ -54,6 +54,7 @@ Suite *profiled_suite(void);
 Suite *ncu_suite(void);
 Suite *import_suite(void);
 Suite *issue_suite(void);
+Suite *course_warps_suite(void);
 Suite *view_model_suite(void);
 
 #endif

@@ -22,6 +22,8 @@ struct sampling {
     struct wt_sampled *sample;
 };
 
+enum { LEAST_FOR_THREADS = 16 /* SMs: with fewer, threads wait for each other longer than they work */ };
+
 /* ---- The part of a GPU ---- */
 
 static uint16_t *numbers(int count, int divisor)
@@ -30,6 +32,26 @@ static uint16_t *numbers(int count, int divisor)
     for (int i = 0; i < count; i++)
         list[i] = (uint16_t)(i / divisor);
     return list;
+}
+
+/* SMs that share a way to L2, on average (warp/machine.h: each GPC has ways of its own). */
+static double sms_per_port(const struct wt_gpu *gpu)
+{
+    const struct wt_topology *topology = &gpu->topology;
+    int sizes[WT_MAX_SMS] = {0}, ports = 0;
+    for (int sm = 0; sm < topology->sm_count; sm++)
+        sizes[topology->gpc_of_sm[sm]]++;
+    for (int gpc = 0; gpc < topology->gpc_count; gpc++)
+        ports += gpu->memory.l2_write_port_sms >= 1 ? (int)ceil(sizes[gpc] / floor(gpu->memory.l2_write_port_sms)) : 1;
+    return (double)topology->sm_count / ports;
+}
+
+/* Ways that as many SMs share each, of the same width for each SM as on average. */
+static void share_ports(struct wt_gpu *part, const struct wt_gpu *gpu, int sms)
+{
+    double mean = sms_per_port(gpu), ports = round(sms / mean);
+    part->memory.l2_write_port_sms = ceil(sms / (ports < 1 ? 1 : ports));
+    part->memory.l2_write_port_bytes *= part->memory.l2_write_port_sms / mean;
 }
 
 /* One group and one GPC of `sms` SMs, in TPCs of two. Strings and curves stay the GPU's. */
@@ -46,7 +68,9 @@ static struct wt_gpu part_of(const struct wt_gpu *gpu, int sms)
     part.rates.report_cycles *= sms_per_gpc / sms;
     part.memory_gbs *= share;
     part.memory.l2_gpu_bytes *= share;
+    part.memory.l2_dirty_mib *= share;
     part.memory.atomic_interval /= share;
+    share_ports(&part, gpu, sms);
     return part;
 }
 
@@ -159,7 +183,7 @@ static enum wt_code simulate(struct sampling *s, struct wt_warp *warp, uint64_t 
 static enum wt_code simulate_part(struct sampling *s, const struct wt_scheduler *scheduler, uint64_t seed, int of, struct wt_error *err)
 {
     struct wt_warp_setup setup = {.gpu = &s->part, .kernels = s->programs, .kernel_count = s->launches->count, .seed = seed,
-                                  .scheduler = scheduler};
+                                  .scheduler = scheduler, .threads = s->sms < LEAST_FOR_THREADS ? 1 : 0};
     struct wt_warp *warp;
     WT_TRY(wt_warp_new(&setup, &warp, err));
     enum wt_code code = simulate(s, warp, seed, of, err);
