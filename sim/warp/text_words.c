@@ -363,24 +363,37 @@ const char *wt_text_nearest_key(const char *word)
 /* ---- Reference ---- */
 
 static const char statements[] =
-    "work N                        a block's `work` where the launch gives none\n"
-    "loop COUNT [per block] { }    COUNT: N, work, N*work, work/N, each with +N or -N; uniform A B; geometric MEAN\n"
-    "repeat N { }                  written out N times\n"
-    "if P [both=Q] { } [else { }]  the warp takes the first path (P) or, diverged, both (Q)\n"
-    "first-warp { }                only the block's first warp\n"
-    "NAME:                         a label\n"
-    "bra NAME [chance=P | trips=COUNT | later-warps | never]\n"
-    "control given                 nothing is worked out from the registers: stall, wait, write and read are as written\n"
-    "count K COUNT [per block]     for `bra NAME loop=K` and `skip=K`; K = 0, 1, ...\n"
-    "split K Q                     for `bra NAME split=K chance=P` and `unite=K`\n"
-    "[@p0] MNEMONIC operands key=value    the first operand is the result; registers r0 to r254, p0 to p6, ur0 to ur62\n"
-    "# comment\n";
+    "A kernel as each of its warps executes it; a workload names the file: program = \"FILE.wtp\";\n\n"
+    "    work 2000                     # a block's `work`, where the launch gives none\n"
+    "        ldg r3, [r8] l1=0.9 l2=1  # a load: result in r3, address from r8; part of it hits in L1, the rest in L2\n"
+    "    loop work / 16 {\n"
+    "        repeat 16 { ffma r10, r10, r3 }\n"
+    "        isetp p1, r9\n"
+    "    }\n"
+    "    if 0.25 both=0.5 { mufu r4, r4 } else { fadd r4, r4 }\n"
+    "    first-warp { stg [r8], r10 }\n"
+    "        bar\n"
+    "        exit\n\n"
+    "Each instruction waits for the registers it reads. One statement a line, or several in braces; `#` begins a comment.\n\n"
+    "Statements:\n"
+    "  work N                        a block's `work` where the launch gives none\n"
+    "  loop COUNT [per block] { }    COUNT: N, work, N*work, work/N, each with +N or -N; uniform A B; geometric MEAN\n"
+    "  repeat N { }                  written out N times\n"
+    "  if P [both=Q] { } [else { }]  the warp takes the first path (P) or, diverged, both (Q)\n"
+    "  first-warp { }                only the block's first warp\n"
+    "  NAME:                         a label\n"
+    "  bra NAME [chance=P | trips=COUNT | later-warps | never]\n"
+    "  [@p0] MNEMONIC operands key=value    the first operand is the result; registers r0 to r254, p0 to p6, ur0 to ur62\n"
+    "As `wavetail import sass` writes them:\n"
+    "  control given                 nothing is worked out from the registers: stall, wait, write and read are as written\n"
+    "  count K COUNT [per block]     for `bra NAME loop=K` and `skip=K`; K = 0, 1, ...\n"
+    "  split K Q                     for `bra NAME split=K chance=P` and `unite=K`\n";
 
 void wt_text_print_reference(FILE *stream)
 {
-    fprintf(stream, "Statements:\n%s\nInstructions:\n", statements);
+    fprintf(stream, "%s\nInstructions:\n", statements);
     for (int op = 0; op < WT_OP_COUNT; op++) {
-        fprintf(stream, "  %s:", wt_classes[op].help);
+        fprintf(stream, "  %s:%s", wt_classes[op].help, op == WT_OP_BRANCH ? " bra" : "");
         for (size_t i = 0; i < MNEMONICS; i++)
             if ((int)mnemonics[i].op == op)
                 fprintf(stream, " %s", mnemonics[i].name);

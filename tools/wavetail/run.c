@@ -12,6 +12,7 @@
 #include "sass_launch.h"
 #include "study/launches.h"
 #include "study/workload.h"
+#include "warp/text.h"
 #include "warp_outputs.h"
 
 static const char default_gpu[] = "h200"; /* the one whose dispatch is measured */
@@ -46,7 +47,7 @@ struct run {
 
 /* ---- Command line ---- */
 
-enum { KEY_POLICY = 0x3001, KEY_DETERMINISTIC, KEY_KEYS, KEY_POLICIES };
+enum { KEY_POLICY = 0x3001, KEY_DETERMINISTIC, KEY_KEYS, KEY_POLICIES, KEY_PROGRAMS };
 
 static void print_policies(void)
 {
@@ -67,6 +68,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_KEYS:
         wt_workload_print_keys(stdout);
+        exit(WT_OK);
+    case KEY_PROGRAMS:
+        wt_text_print_reference(stdout);
         exit(WT_OK);
     case KEY_POLICIES:
         print_policies();
@@ -99,6 +103,7 @@ static const struct argp_option options[] = {
     {"policies", KEY_POLICIES, 0, 0, "print the placement policies and what each rests on, and stop", 1},
     {"deterministic", KEY_DETERMINISTIC, 0, 0, "no randomness: every random duration is its mean", 1},
     {"keys", KEY_KEYS, 0, 0, "print every key a workload file may have, and stop", 1},
+    {"programs", KEY_PROGRAMS, 0, 0, "print the language of kernel programs, and stop", 1},
     {0}};
 
 static const struct argp_child children[] = {{&outputs_argp, 0, NULL, 0},     {&common_argp, 0, NULL, 0},
