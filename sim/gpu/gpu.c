@@ -159,6 +159,7 @@ static const struct wt_param params[] = {
     WARP(converge_cycles, "9", 1e4, "the same for the end of a region that may diverge"),
     WARP(fetch_cycles, "3", 1e4, "then the first instruction at the target arrives"),
     WARP(cold_cycles, "40", 1e5, "an SM fetches 128 bytes of instructions it does not hold yet; 0: never missed"),
+    WARP(first_fetch_cycles, "0", 1e5, "the same for the first 128 bytes of a kernel"),
     {"warp.mio_queue", WT_PARAM_NUMBER, FILE_AT(gpu.warp.mio_queue), .low = 1, .high = 64, .fallback = "8",
      .help = "instructions a sub-core's queue to shared memory and special units holds"},
     {"warp.lg_queue", WT_PARAM_NUMBER, FILE_AT(gpu.warp.lg_queue), .low = 1, .high = 64, .fallback = "11",

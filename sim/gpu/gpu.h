@@ -144,6 +144,7 @@ struct wt_warp_rates {
     double converge_cycles; /* the same of the end of a diverged region */
     double fetch_cycles;    /* then the first instruction at the target arrives */
     double cold_cycles;     /* an SM fetches a 128-byte line of instructions it does not hold; 0: none are missed */
+    double first_fetch_cycles; /* the same of a kernel's first line */
     double mio_queue, lg_queue;   /* entries of a sub-core's queues: shared memory and special units; global memory */
     double barrier_interval;      /* an SM takes a warp's arrival at a barrier each this long */
     double barrier_latency;       /* the last arrival to the first instruction behind the barrier */

@@ -52,6 +52,16 @@ static wt_cycle warp_start(const struct wt_coming *coming)
     return coming->start + (wt_cycle)(coming->spacing * coming->begun);
 }
 
+/* The kernel's first line comes from far. */
+static void fetch_first(struct wt_core *core, struct wt_one_warp *warp, wt_cycle now)
+{
+    wt_cycle *ready = &core->lines_ready[warp->next->line];
+    if (!*ready)
+        *ready = now + (wt_cycle)core->machine->gpu->warp.first_fetch_cycles;
+    warp->fetched = *ready;
+    warp->aside = *ready > now;
+}
+
 static void let_warp_in(struct wt_core *core, struct wt_block *block, const struct wt_coming *coming, wt_cycle now)
 {
     const struct wt_machine *machine = core->machine;
@@ -72,6 +82,7 @@ static void let_warp_in(struct wt_core *core, struct wt_block *block, const stru
         .random = wt_random_stream(machine->setup->seed, "warp",
                                    ((uint64_t)block->kernel << 56) ^ (block->number * block->warps + (uint64_t)number))};
     core->counters.warps++;
+    fetch_first(core, &subcore->warps[slot], now);
     wt_core_wake(subcore, slot, now);
 }
 

@@ -240,14 +240,16 @@ static void delay(struct wt_one_warp *warp, wt_cycle from, double resolving, dou
     warp->aside = true;
 }
 
-/* The line that holds the warp's next instruction, if the SM has not met it yet. */
+/* The line that holds the warp's next instruction, if the SM has not got it yet. */
 static inline void fetch(struct wt_core *core, struct wt_one_warp *warp, wt_cycle from)
 {
-    if (core->seen_lines[warp->next->line])
+    wt_cycle *ready = &core->lines_ready[warp->next->line];
+    if (*ready && *ready <= from)
         return;
-    core->seen_lines[warp->next->line] = 1;
-    wt_cycle begin = warp->fetched > from ? warp->fetched : from;
-    warp->fetched = begin + (wt_cycle)core->machine->gpu->warp.cold_cycles;
+    if (!*ready)
+        *ready = (warp->fetched > from ? warp->fetched : from) + (wt_cycle)core->machine->gpu->warp.cold_cycles;
+    if (*ready > warp->fetched)
+        warp->fetched = *ready;
     warp->aside = true;
 }
 

@@ -3,7 +3,8 @@
  * Time is in whole cycles. A warp's instruction issues at the earliest in the cycle in which
  *   - the stall count of its previous instruction has run down ("wait"),
  *   - after a taken branch, the target is known (branch_cycles, or converge_cycles behind a BSYNC) and fetched
- *     (fetch_cycles); a line of instructions the SM meets for the first time takes cold_cycles more,
+ *     (fetch_cycles); a line of instructions the SM meets for the first time takes cold_cycles more, a
+ *     kernel's first one first_fetch_cycles,
  *   - the scoreboards it waits for have been released,
  *   - its pipe is free: each takes one instruction per interval. FP32 has two halves, and only one of them multiplies
  *     integers. Shared memory, special functions and the like go through a queue per sub-core (mio_queue), global
@@ -67,7 +68,7 @@ struct wt_step {
     bool line_begins;
     bool blocks; /* holds up the dispatcher */
     uint16_t interval, latency;
-    uint32_t line; /* into seen_lines */
+    uint32_t line; /* into lines_ready */
     const struct wt_instruction *of;
     const struct wt_access *access;
     const struct wt_step *target;
@@ -164,7 +165,7 @@ struct wt_core {
     bool reports_issues; /* to the observer */
     struct wt_watched *watched; /* the sub-core whose warps' states it wants; owned; NULL: none of this SM's */
     wt_cycle next_sample; /* WT_NEVER: none is wanted */
-    uint8_t *seen_lines; /* per kernel and line of instructions: fetched already */
+    wt_cycle *lines_ready; /* per kernel and line of instructions: fetched by then; 0: not asked for yet */
 };
 
 /* A sub-core whose warps' states are reported, and what they do in the present cycle. */

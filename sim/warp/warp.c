@@ -301,7 +301,7 @@ static void set_up_core(struct wt_warp *w, int index)
         core->watched = wt_alloc(1, sizeof *core->watched);
         core->watched->subcore = &core->subcores[observer->watched_subcore];
     }
-    core->seen_lines = wt_alloc(w->machine.line_count, 1);
+    core->lines_ready = wt_alloc(w->machine.line_count, sizeof *core->lines_ready);
     core->l2.rate = core->l2_in.rate = port_of(&w->setup.gpu->memory);
     core->dram.rate = w->setup.gpu->memory.l2_bytes;
     for (int i = 0; i < WT_MAX_SLOTS; i++)
@@ -442,7 +442,7 @@ void wt_warp_free(struct wt_warp *w)
             free(w->cores[i].subcores[s].warps);
         for (int b = 0; b < WT_MAX_SLOTS; b++)
             free(w->cores[i].blocks[b].loop_counts);
-        free(w->cores[i].seen_lines);
+        free(w->cores[i].lines_ready);
         free(w->cores[i].watched);
     }
     for (size_t i = 0; i < w->setup.kernel_count; i++)
