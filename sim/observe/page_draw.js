@@ -2,7 +2,8 @@
 
 const MOST_SHAPES = 6000; // visible blocks up to which each is drawn as a shape
 const LEAST_LANE = 3;     // pixels of a lane's height from which blocks are drawn as shapes
-const LEFT = 64, RIGHT = 16, TOP = 22, BOTTOM = 6, CAPTION = 24, TRACK = 18, TRACK_SPACE = 8, MARKS = 22, MOST_TRACKS = 16, CURVE = 52, CURVE_SPACE = 10;
+const LEFT = 64, RIGHT = 16, TOP = 22, BOTTOM = 6, CAPTION = 24, TRACK = 18, TRACK_SPACE = 8,
+      MARKS = 22, MOST_TRACKS = 16, CURVE = 52, CURVE_SPACE = 10;
 const LEAST_FOR_CURVE = 170; // height for each side
 
 const canvas = document.getElementById("plot"), facts = document.getElementById("facts");
@@ -39,7 +40,8 @@ function bandOf(index) {
   const begin = TOP + heads.slice(0, index).reduce((all, head) => all + sum(head) + each, 0), head = heads[index];
   const tracks = begin + head.caption, marks = tracks + head.tracks;
   const top = marks + head.marks;
-  return {caption: begin + head.caption - 7, tracks, marks, top, height: each, curve: top + each + CURVE_SPACE, curveHeight: Math.max(0, head.curve - CURVE_SPACE)};
+  return {caption: begin + head.caption - 7, tracks, marks, top, height: each,
+          curve: top + each + CURVE_SPACE, curveHeight: Math.max(0, head.curve - CURVE_SPACE)};
 }
 
 /* Height of an SM's row, and the top of the first one, which may lie above the band. */

@@ -5,7 +5,8 @@ const fs = require("fs"), vm = require("vm");
 
 class Element {
   constructor(text, box) {
-    Object.assign(this, {textContent: text, style: {}, listeners: {}, children: [], innerHTML: "", hidden: false, value: "", dataset: {}, attributes: {},
+    Object.assign(this, {textContent: text, style: {}, listeners: {}, children: [], innerHTML: "",
+                         hidden: false, value: "", dataset: {}, attributes: {},
                          classList: {add() {}, remove() {}, contains: () => false}, box});
   }
   addEventListener(name, listener) {
@@ -28,7 +29,8 @@ class Element {
 }
 
 function canvasContext() {
-  const drawn = [], kept = [], state = {measureText: text => ({width: 7 * text.length}), fillStyle: "", strokeStyle: "", textAlign: "left", globalAlpha: 1, drawn};
+  const drawn = [], kept = [], state = {measureText: text => ({width: 7 * text.length}),
+        fillStyle: "", strokeStyle: "", textAlign: "left", globalAlpha: 1, drawn};
   state.save = () => kept.push({...state});
   state.restore = () => Object.assign(state, kept.pop());
   return new Proxy(state, {

@@ -14,7 +14,9 @@ async function open(name) {
 
 /* After what was asked for has been drawn. */
 async function settled() {
-  await page.cdp("Runtime.evaluate", {awaitPromise: true, expression: "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"});
+  await page.cdp("Runtime.evaluate", {
+    awaitPromise: true, expression: "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+  });
 }
 
 async function shoot(name) {
@@ -28,7 +30,8 @@ function place(time, sm, side = 0) {
                    return {x: box.left + x(${time}), y: box.top + rows.top + (run.sides[${side}].rows.indexOf(${sm}) + 0.5) * rows.pitch}`);
 }
 
-const seen = id => page.run(`const one = document.getElementById("${id}"); return getComputedStyle(one).display === "none" ? "" : one.innerText`);
+const seen = id => page.run(`const one = document.getElementById("${id}");
+                             return getComputedStyle(one).display === "none" ? "" : one.innerText`);
 const shown = () => page.run("return [view.from, view.to, view.rowFrom, view.rowTo]");
 
 async function rounds() {

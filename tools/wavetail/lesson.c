@@ -52,9 +52,10 @@ static const struct argp_option options[] = {
 static const struct argp_child children[] = {{&outputs_argp, 0, 0, 2}, {&common_argp, 0, "Common options:", 3}, {0}};
 
 static const struct argp argp = {.options = options, .parser = parse, .args_doc = "[NAME|FILE.cfg]",
-                                 .doc = "Shows a classroom scenario, simulated: in a window, or as text or picture; without a name lists them.\v"
-                                        "Pictures show all that is compared, with the texts; other files hold the first workload's timeline. "
-                                        "Lessons are in configs/lessons.",
+                                 .doc = "Shows a classroom scenario, simulated: in a window, or as text or picture; without a name lists "
+                                        "them.\v"
+                                        "Pictures show all that is compared, with the texts; other files hold the first workload's "
+                                        "timeline. Lessons are in configs/lessons.",
                                  .children = children};
 
 static enum wt_code print_one(const char *name, struct wt_error *err)
