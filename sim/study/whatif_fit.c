@@ -75,13 +75,27 @@ static double inequality(const double *work, const struct wt_stays *stays, bool 
     return count > 0 ? sqrt(fmax(0, squares / count - sum / count * (sum / count))) : 0;
 }
 
+/* The works under the bound that makes them least unequal, of some that differ in whom an SM favours. */
+static void invert(const struct wt_stays *stays, enum wt_whatif_mode mode, double saturation, double *parts)
+{
+    static const double favours[] = {0, 0.12, 0.3, 0.6};
+    double *tried = wt_alloc(stays->count, sizeof *tried), least = INFINITY;
+    for (size_t i = 0; i < sizeof favours / sizeof *favours; i++) {
+        struct wt_bound bound = bound_of(mode, saturation, favours[i]);
+        wt_stays_work(stays, &bound, tried);
+        double unequal = inequality(tried, stays, false);
+        if (unequal < least || i == 0)
+            memcpy(parts, tried, stays->count * sizeof *parts);
+        least = fmin(least, unequal);
+    }
+    free(tried);
+}
+
 static void find_parts(struct wt_whatif *whatif, enum wt_whatif_mode mode)
 {
     const struct wt_stays *stays = whatif->stays;
-    double *parts = wt_alloc(stays->count, sizeof *parts);
-    struct wt_bound bound = bound_of(mode, whatif->fixed ? INFINITY : TYPICAL_SATURATION, TYPICAL_FAVOUR);
-    wt_stays_work(stays, &bound, parts);
-    whatif->parts[mode] = parts;
+    double *parts = whatif->parts[mode] = wt_alloc(stays->count, sizeof *parts);
+    invert(stays, mode, whatif->fixed ? INFINITY : TYPICAL_SATURATION, parts);
     if (whatif->fixed)
         return;
     double equal = inequality(parts, stays, false), stated = inequality(parts, stays, true);
