@@ -70,8 +70,8 @@ __device__ __forceinline__ void wait_until(long long clock)
         ;
 }
 
-/* Of the block's first warp. Special registers come one by one for all of an SM's warps, and so late for a block that starts among
- * many that each read several; so nothing is read that a flat block need not. */
+/* Special registers come one by one for all of an SM's warps, and so late for a block that starts among many that each read
+ * several: nothing is read that a flat block need not. */
 __device__ __forceinline__ bool in_first_warp()
 {
     if (blockDim.y * blockDim.z > 1 && (threadIdx.y | threadIdx.z) != 0)
@@ -79,10 +79,10 @@ __device__ __forceinline__ bool in_first_warp()
     return threadIdx.x < 32;
 }
 
-/* All threads of the block, until the work of the block, or of `task` unless that is negative, is over: cycles from `start`. Returns that
- * work in the first warp, 0 in others. The first warp watches the clock and the others wait at
- * a barrier, so that blocks end at once and take no issue slots from each other: where all of an SM's 64 warps poll,
- * some get none for thousands of cycles. Far from the end the warp sleeps: __nanosleep(t) takes up to 2 t, so an eighth
+/* All threads of the block, for as many cycles from `start` as are the work of the block, or of `task` unless that is negative.
+ * Returns the work in the first warp, 0 in others. The first warp watches the clock and the others wait at a barrier, so
+ * that blocks end at once and take no issue slots from each other: where all of an SM's 64 warps poll, some get none
+ * for thousands of cycles. Far from the end the warp sleeps: __nanosleep(t) takes up to 2 t, so an eighth
  * of what is left, as ns, is at most half of it up to 2 GHz. */
 __device__ __forceinline__ long long wait_cycles(const Params &p, long long start, long long task)
 {
