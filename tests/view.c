@@ -97,13 +97,14 @@ START_TEST(scripts_do_what_they_say)
         "--lesson tail --script $ROOT/tests/view/tail.script",
         "$ROOT/configs/lessons/workloads/barriers.cfg --script $ROOT/tests/view/warps.script",
         "--lesson tail --script $ROOT/tests/view/explore.script",
+        "--lesson imbalance --script $ROOT/tests/view/tasks.script",
         "--lesson deadlock --script $ROOT/tests/view/deadlock.script",
     };
     succeeds("", scripts[_i]);
 }
 END_TEST
 
-enum { SCRIPTS = 10 };
+enum { SCRIPTS = 11 };
 
 /* The same in a window, on a display that shows nothing. */
 START_TEST(scripts_play_in_a_window)
@@ -160,6 +161,18 @@ START_TEST(problems_are_said)
     fails_saying("SDL_VIDEODRIVER=none-such", "--lesson tail", 1, "NAME --text");
     ck_assert(!exists("a.png"));
     succeeds("", TRACE "$ROOT/traces/h200/cluster2_ds200k.r0.csv.zst --render b.png");
+}
+END_TEST
+
+/* `wavetail lesson NAME` opens the window; here it cannot. */
+START_TEST(a_lesson_opens_the_window)
+{
+    char *command = wt_format("cd '%s' && SDL_VIDEODRIVER=none-such \"$WAVETAIL\" lesson tail > output 2>&1; test $? = 1", folder);
+    ck_assert_int_eq(system(command), 0);
+    char *text = output();
+    ck_assert_msg(strstr(text, "there is no display") && strstr(text, "--text") && strstr(text, "--svg"), "%s", text);
+    free(text);
+    free(command);
 }
 END_TEST
 
@@ -339,6 +352,7 @@ Suite *view_suite(void)
     tcase_add_test(scripts, videos_and_pictures_are_left);
     tcase_add_test(scripts, results_tell_what_traces_tell);
     tcase_add_test(scripts, problems_are_said);
+    tcase_add_test(scripts, a_lesson_opens_the_window);
     tcase_add_loop_test(pictures_case, pictures_look_as_they_should, 0, PICTURES);
     tcase_add_test(lessons, lessons_look_as_they_should);
     return suite;

@@ -22,7 +22,7 @@ static void draw_chip(struct view *view, struct rect chip, int run, uint32_t ind
     canvas_round(&view->canvas, chip, ui_px(&view->ui, 3), full, 255);
     if (view->hatching)
         canvas_hatch(&view->canvas, chip, block_hatch(&colouring, index), ui_px(&view->ui, 6), palette_text_on(full), 60);
-    snprintf(text, sizeof text, "%llu", (unsigned long long)run_span(view->runs[run], index)->block);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)run_number(view->runs[run], index));
     ui_text(&view->ui, chip, ALIGN_MIDDLE, FONT_PLAIN, TEXT_SMALL, palette_text_on(full), text);
     if (ui_over(&view->ui, chip)) {
         view->hover = (struct pick){run, index};
@@ -140,7 +140,7 @@ static void draw_flying(const struct flight *f, uint32_t index, double x, double
     if (outlined)
         canvas_round(ui->canvas, (struct rect){box.x - 2, box.y - 2, box.w + 4, box.h + 4}, ui_px(ui, 4), ui->theme->ink, alpha);
     canvas_round(ui->canvas, box, ui_px(ui, 3), full, alpha);
-    snprintf(text, sizeof text, "%llu", (unsigned long long)run_span(f->map->run, index)->block);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)run_number(f->map->run, index));
     if (!f->small && outlined)
         ui_text(ui, box, ALIGN_MIDDLE, FONT_BOLD, TEXT_SMALL, palette_text_on(full), text);
 }

@@ -131,7 +131,11 @@ static void facts_of_block(struct view *view, struct rect rect, struct pick pick
     double length = wt_to_cycles(span->end - span->start), gap;
     char text[64];
     bool pinned = view->pinned.span == pick.span && view->pinned.run == pick.run;
-    snprintf(text, sizeof text, "Block %llu%s", (unsigned long long)span->block, pinned ? "  (pinned)" : "");
+    if (about->tasks)
+        snprintf(text, sizeof text, "Task %llu of block %llu%s", (unsigned long long)span->task, (unsigned long long)span->block,
+                 pinned ? "  (pinned)" : "");
+    else
+        snprintf(text, sizeof text, "Block %llu%s", (unsigned long long)span->block, pinned ? "  (pinned)" : "");
     panel_heading(view, &rect, text);
     panel_fact(view, &rect, "kernel", "%s", about->name);
     panel_fact(view, &rect, "place", "SM %d, slot %d, GPC %d", span->sm, span->slot, run->timeline->gpc_of_sm[span->sm]);

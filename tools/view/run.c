@@ -302,14 +302,14 @@ uint64_t run_waiting(const struct run *run, wt_time t)
 }
 
 struct queued {
-    uint64_t block;
+    uint64_t number;
     uint32_t span;
 };
 
 static int compare_queued(const void *left, const void *right)
 {
     const struct queued *a = left, *b = right;
-    return (a->block > b->block) - (a->block < b->block);
+    return (a->number > b->number) - (a->number < b->number);
 }
 
 /* Blocks of one kernel leave the queue by number, but TPCs start them at different speeds: of those that start soonest, the
@@ -324,7 +324,7 @@ size_t run_queue(const struct run *run, wt_time t, uint32_t *spans, size_t count
         const struct wt_block_run *span = run_span(run, (uint32_t)i);
         if (span->launch != run_span(run, (uint32_t)first)->launch)
             break;
-        queued[found] = (struct queued){span->block, (uint32_t)i};
+        queued[found] = (struct queued){run_number(run, (uint32_t)i), (uint32_t)i};
     }
     if (by_number)
         qsort(queued, found, sizeof *queued, compare_queued);
@@ -342,7 +342,7 @@ size_t run_queue_place(const struct run *run, wt_time t, uint32_t span)
         return span - density_started(&run->blocks, t);
     for (size_t i = density_started(&run->blocks, t); i < run->timeline->span_count; i++) {
         const struct wt_block_run *other = run_span(run, (uint32_t)i);
-        before += other->launch == own->launch ? other->block < own->block : i < span;
+        before += other->launch == own->launch ? run_number(run, (uint32_t)i) < run_number(run, span) : i < span;
     }
     return before;
 }

@@ -71,6 +71,13 @@ static inline const struct wt_block_run *run_span(const struct run *run, uint32_
     return &run->timeline->spans[span];
 }
 
+/* What the queue hands out: the block or, of a persistent launch, the task. */
+static inline uint64_t run_number(const struct run *run, uint32_t span)
+{
+    const struct wt_block_run *of = run_span(run, span);
+    return run->timeline->launches[of->launch].tasks ? of->task : of->block;
+}
+
 static inline int run_lane(const struct run *run, int sm, int slot)
 {
     return sm * run->slots + slot;

@@ -81,6 +81,11 @@ static void say_waiting(struct view *view, struct rect *rect, const struct run *
                     "wait. Kernels of one stream run one after another.");
         return;
     }
+    if (run->timeline->launches[span->launch].tasks) {
+        panel_words(view, rect, true, "The blocks of a persistent kernel take its tasks: this one waits until the block that takes it has "
+                    "ended the task before it.");
+        return;
+    }
     size_t before = run_queue_place(run, now, index);
     panel_fact(view, rect, "before it", "%s in the queue", wt_words_count(count, before));
     if (before > 0)
@@ -178,7 +183,8 @@ void panel_why(struct view *view, struct rect rect)
     }
     const struct run *run = view->runs[pick.run];
     const struct wt_block_run *span = run_span(run, pick.span);
-    snprintf(text, sizeof text, "Why is block %llu not running?", (unsigned long long)span->block);
+    bool task = run->timeline->launches[span->launch].tasks > 0;
+    snprintf(text, sizeof text, "Why is %s %llu not running?", task ? "task" : "block", (unsigned long long)run_number(run, pick.span));
     panel_heading(view, &rect, text);
     panel_fact(view, &rect, "now", "%s", view_time_text(view, view->playback.now, text));
     if (span->start > view_now(view))
@@ -188,7 +194,7 @@ void panel_why(struct view *view, struct rect rect)
     else
         panel_words(view, &rect, true, "It has ended, on SM %d, %s ago.", span->sm,
                     view_time_text(view, view->playback.now - wt_to_cycles(span->end), text));
-    if (view->hover.span == NO_SPAN || view->hover.span == view->pinned.span)
+    if (!task && (view->hover.span == NO_SPAN || view->hover.span == view->pinned.span))
         say_story(view, &rect, pick);
     ui_cut_top(&view->ui, &rect, 4);
     panel_words(view, &rect, false, "Pin a block, in the queue or on the timeline, to ask about it; without one, the next in the "
