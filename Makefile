@@ -262,7 +262,7 @@ install: $(WAVETAIL) $(SWEEP_MPI) $(VIEW) $(LIB) ## install the command, library
 	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(LIB)
 	$(Q)for h in $(HEADERS:sim/%=%); do \
 	  install -D -m 644 sim/$$h $(DESTDIR)$(PREFIX)/include/wavetail/$$h || exit 1; done
-	$(Q)for f in $(wildcard configs/*/*.cfg configs/*/*/*.cfg); do install -D -m 644 $$f $(SHARE)/$$f || exit 1; done
+	$(Q)for f in $(wildcard configs/*/*.cfg configs/*/*/*.cfg configs/*/*/*.wtp); do install -D -m 644 $$f $(SHARE)/$$f || exit 1; done
 	$(Q)install -D -m 644 -t $(SHARE) LICENSE
 
 clean: ## remove everything built

@@ -2,7 +2,8 @@
  * kernel's key `demand`; its `duration` is then how long a block takes alone, and what runs beside it makes that longer.
  *
  * An SM serves n warps at min(n·r, R). R comes from the GPU: a sub-core issues one instruction a cycle, the SM's port to the L2
- * moves memory.l2_bytes, the L2 memory.l2_gpu_bytes for all SMs less what each line's request takes, the DRAM memory_gbs times memory.dram_efficiency.
+ * moves memory.l2_bytes, the L2 memory.l2_gpu_bytes for all SMs less what each line's request takes, the DRAM memory_gbs times
+ * memory.dram_efficiency.
  * Simplified: an SM is one stage and so is what all SMs share; of issue slots and port, and of L2 and DRAM, a kernel counts
  * with the one that it needs the larger part of. A stage that is asked for too much slows down all that it holds alike, also
  * a kernel beside that asks for little. */

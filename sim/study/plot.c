@@ -16,7 +16,8 @@ enum { NONE = -1 };
 #define FIELD(field) offsetof(struct wt_plot_setup, field)
 
 const char *const wt_plot_kinds[] = {
-    [WT_PLOT_AUTO] = "auto", [WT_PLOT_LINES] = "lines", [WT_PLOT_POINTS] = "points", [WT_PLOT_MAP] = "map", [WT_PLOT_FRONT] = "front", NULL};
+    [WT_PLOT_AUTO] = "auto", [WT_PLOT_LINES] = "lines", [WT_PLOT_POINTS] = "points",
+    [WT_PLOT_MAP] = "map",   [WT_PLOT_FRONT] = "front", NULL};
 static const char *const scales[] = {[WT_SCALE_AUTO] = "auto", [WT_SCALE_LINEAR] = "linear", [WT_SCALE_LOG] = "log", NULL};
 
 const struct wt_param wt_plot_params[] = {
