@@ -388,7 +388,7 @@ static double queue_empty(const struct wt_gpu *gpu, uint64_t blocks)
 }
 
 /* Blocks of no length: each GPC reports one in report_cycles and that many are handed out: 8 / 9.58 a cycle. The first
- * 40,000 are left out of the count. Hardware: empty_b32_big hands out 60,000 blocks at 0.84 a cycle. */
+ * 40,000 are left out of the count. An H200 hands out 60,000 empty ones at 0.84 a cycle. */
 START_TEST(the_ports_limit_the_steady_state)
 {
     struct wt_gpu *gpu = gpu_named("h200");
