@@ -31,6 +31,7 @@ struct server {
     double serving;  /* warps times their rates */
     double next;     /* on the GPU's clock: its first part is through; INFINITY */
     int count;
+    int first;       /* of its parts to be through; oldest first only */
     uint32_t place;  /* in the GPU's heap */
     struct served *parts; /* a heap by finish; oldest first: by age */
 };
@@ -159,13 +160,18 @@ static double left_at(const struct served *part)
     return part->finish <= 0 ? 0 : part->rate > 0 ? part->finish / part->rate : INFINITY;
 }
 
-static int first_through(const struct server *s)
+static void find_first(struct server *s)
 {
-    int first = 0;
-    for (int i = 1; i < s->count; i++)
-        if (left_at(&s->parts[i]) < left_at(&s->parts[first]))
-            first = i;
-    return first;
+    double least = INFINITY;
+    s->first = 0;
+    for (int i = 0; i < s->count; i++) {
+        double left = left_at(&s->parts[i]);
+        if (left < least) {
+            least = left;
+            s->first = i;
+        }
+    }
+    s->next = s->count > 0 ? s->seen + least : INFINITY;
 }
 
 static struct served take(struct server *s, int which)
@@ -190,7 +196,8 @@ static struct claim claim_at(const struct wt_fluid *f, const struct server *s, i
         const struct wt_fluid_kernel *kernel = &f->kernels[s->parts[c.next].kernel];
         double demand = s->parts[c.next].warps * kernel->sm_demand * f->ways;
         c.most += demand;
-        c.grains += demand * kernel->sm_grain * kernel->sm_demand;
+        if (!f->by_warps)
+            c.grains += demand * kernel->sm_grain * kernel->sm_demand;
         c.warps += s->parts[c.next].warps;
     }
     return c;
@@ -217,19 +224,20 @@ static void share_out(const struct wt_fluid *f, const struct server *s, const st
         sum += weight;
         weight *= 1 - f->kernels[s->parts[claims[i].first].kernel].favour;
     }
-    for (bool capped = true; capped && sum > 0;) {
+    for (int capped = 1; capped > 0 && sum > 0;) {
         double each = left / sum;
-        capped = false;
+        capped = 0;
         for (int i = 0; i < count; i++) {
             if (weights[i] <= 0)
                 continue;
-            served[i] = fmin(claims[i].most, each * weights[i]);
-            if (claims[i].most > each * weights[i])
+            served[i] = each * weights[i];
+            if (served[i] < claims[i].most)
                 continue;
-            capped = true;
+            served[i] = claims[i].most;
             left -= served[i];
             sum -= weights[i];
             weights[i] = 0;
+            capped++;
         }
     }
 }
@@ -250,7 +258,7 @@ static void serve_oldest(const struct wt_fluid *f, struct server *s)
     s->asked = s->serving = 0;
     for (int i = 0; i < count; i++)
         serve_claim(f, s, &claims[i], served[i]);
-    s->next = s->count > 0 ? s->seen + left_at(&s->parts[first_through(s)]) : INFINITY;
+    find_first(s);
 }
 
 /* ---- Clocks ---- */
@@ -361,9 +369,8 @@ static uint32_t leave(struct wt_fluid *f)
 {
     struct server *s = &f->servers[f->heap[0]];
     advance(f, next_finish(f));
-    int first = f->oldest_first ? first_through(s) : 0;
     look_at(f, s);
-    struct served part = f->oldest_first ? take(s, first) : pop(s);
+    struct served part = f->oldest_first ? take(s, s->first) : pop(s);
     if (!f->oldest_first)
         s->clock = part.finish;
     ask(f, s, &f->kernels[part.kernel], -(double)part.warps);
@@ -375,7 +382,7 @@ static uint32_t leave(struct wt_fluid *f)
 static bool ends_block(const struct wt_fluid *f)
 {
     const struct server *s = &f->servers[f->heap[0]];
-    const struct served *part = &s->parts[f->oldest_first ? first_through(s) : 0];
+    const struct served *part = &s->parts[f->oldest_first ? s->first : 0];
     return f->blocks[f->heap[0] / f->ways * WT_MAX_SLOTS + part->slot].parts == 1;
 }
 

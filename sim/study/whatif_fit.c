@@ -140,11 +140,13 @@ static double stretch(const struct wt_whatif *whatif, const double *ends)
 }
 
 /* Simulates the measured launch and makes the scale right, nearly; the ends, sorted, as they then are. */
-static enum wt_code calibrate(const struct wt_whatif *whatif, struct wt_explanation *why, double *ends, struct wt_error *err)
+static enum wt_code calibrate(const struct wt_whatif *whatif, struct wt_explanation *why, bool coarse, double *ends,
+                              struct wt_error *err)
 {
     struct wt_whatif_run run;
     WT_TRY(wt_whatif_begin(&run, whatif, &wt_whatif_as_measured, err));
     run.explanation = why;
+    run.coarse = coarse;
     run.ends = ends;
     WT_TRY(wt_whatif_simulate(&run, err));
     qsort(ends, run.end_count, sizeof *ends, by_value);
@@ -199,7 +201,7 @@ static enum wt_code find_distances(const struct wt_whatif *whatif, enum wt_whati
         struct wt_explanation why = {.mode = mode, .bound = bounds[i], .cache = 1};
         why.scale = first_scale(whatif, &why);
         distances[i] = INFINITY;
-        if (calibrate(whatif, &why, ends, &errors[i]) == WT_OK)
+        if (calibrate(whatif, &why, true, ends, &errors[i]) == WT_OK)
             distances[i] = distance(whatif, ends) + far_from_typical(whatif, &bounds[i]);
         free(ends);
     }
@@ -286,24 +288,45 @@ static double distance_misfit(const struct wt_whatif *whatif, const struct wt_ex
 
 /* ---- One trace ---- */
 
-static enum wt_code add(struct wt_whatif *whatif, struct wt_explanation why, struct wt_error *err)
+/* Fills scale and base, and adds to the misfit how far its ends are from the trace's. */
+static enum wt_code measure(const struct wt_whatif *whatif, struct wt_explanation *why, struct wt_error *err)
 {
-    double *ends = wt_alloc(whatif->stays->count, sizeof *ends), cache = why.cache;
+    double *ends = wt_alloc(whatif->stays->count, sizeof *ends), cache = why->cache;
     struct wt_whatif_run run;
-    assert(whatif->count < WT_WHATIF_MOST);
-    why.cache = 1;
-    why.scale = first_scale(whatif, &why);
-    enum wt_code code = calibrate(whatif, &why, ends, err);
+    why->cache = 1;
+    why->scale = first_scale(whatif, why);
+    enum wt_code code = calibrate(whatif, why, false, ends, err);
     if (code == WT_OK)
-        why.misfit += distance_misfit(whatif, &why, distance(whatif, ends));
+        why->misfit += distance_misfit(whatif, why, distance(whatif, ends));
     if (code == WT_OK)
         code = wt_whatif_begin(&run, whatif, &wt_whatif_as_measured, err);
-    run.explanation = &why;
+    run.explanation = why;
     if (code == WT_OK)
-        code = wt_whatif_mean(&run, &why.base, err);
-    why.cache = cache;
-    whatif->list[whatif->count++] = why;
+        code = wt_whatif_mean(&run, &why->base, err);
+    why->cache = cache;
     free(ends);
+    return code;
+}
+
+static struct wt_explanation *append(struct wt_whatif *whatif, enum wt_whatif_mode mode, double saturation)
+{
+    assert(whatif->count < WT_WHATIF_MOST);
+    struct wt_explanation *why = &whatif->list[whatif->count++];
+    *why = (struct wt_explanation){.mode = mode, .bound = bound_of(mode, saturation, whatif->favour[mode]), .cache = 1};
+    return why;
+}
+
+static enum wt_code measure_all(struct wt_whatif *whatif, struct wt_error *err)
+{
+    struct wt_error *errors = wt_alloc((size_t)whatif->count, sizeof *errors);
+    enum wt_code code = WT_OK;
+#pragma omp parallel for schedule(dynamic)
+    for (int i = 0; i < whatif->count; i++)
+        measure(whatif, &whatif->list[i], &errors[i]);
+    for (int i = 0; i < whatif->count && code == WT_OK; i++)
+        if ((code = errors[i].code) != WT_OK)
+            *err = errors[i];
+    free(errors);
     return code;
 }
 
@@ -314,10 +337,9 @@ static enum wt_code explain_one(struct wt_whatif *whatif, struct wt_error *err)
         if (whatif->distance[mode] > most_distance(whatif) && whatif->favour[WT_MODE_SM] >= WT_FAVOURED)
             continue;
         for (int i = 0; i < FIRST_STEPS; i++, saturation *= FIRST_STEP)
-            WT_TRY(add(whatif, (struct wt_explanation){.mode = mode, .bound = bound_of(mode, saturation, whatif->favour[mode]),
-                                                       .cache = 1}, err));
+            append(whatif, (enum wt_whatif_mode)mode, saturation);
     }
-    return WT_OK;
+    return measure_all(whatif, err);
 }
 
 /* ---- Several traces ---- */
@@ -377,14 +399,13 @@ static const struct wt_explanation *least_misfit(const struct wt_whatif *whatif,
 static enum wt_code explain_by_cache(struct wt_whatif *whatif, enum wt_whatif_mode mode, struct wt_stays *const *others,
                                      size_t count, struct wt_error *err)
 {
-    struct wt_explanation why = {.mode = mode, .bound = bound_of(mode, LEAST_SATURATION, whatif->favour[mode]), .cache = 1};
     double mean;
     bool likely = whatif->stays->needs.static_shared_bytes == 0 && octaves(least_misfit(whatif, mode)->bound.saturation, whatif->saturation[mode]) > 1;
     for (size_t i = 0; i < count; i++)
         if (others[i]->needs.dynamic_shared_bytes <= whatif->stays->needs.dynamic_shared_bytes)
             return WT_OK;
-    WT_TRY(add(whatif, why, err));
-    struct wt_explanation *added = &whatif->list[whatif->count - 1];
+    struct wt_explanation *added = append(whatif, mode, LEAST_SATURATION);
+    WT_TRY(measure(whatif, added, err));
     double misfit = added->misfit + (likely ? -CACHE_MISFIT : UNLIKELY_CACHE);
     WT_TRY(compare(whatif, added, others, count, &mean, err));
     added->cache = exp(-mean);
@@ -401,9 +422,9 @@ static enum wt_code explain_by_cache(struct wt_whatif *whatif, enum wt_whatif_mo
 static enum wt_code try(struct wt_whatif *whatif, enum wt_whatif_mode mode, double saturation, struct wt_stays *const *others,
                         size_t count, double *mean, struct wt_error *err)
 {
-    WT_TRY(add(whatif, (struct wt_explanation){.mode = mode, .bound = bound_of(mode, saturation, whatif->favour[mode]),
-                                               .cache = 1}, err));
-    return compare(whatif, &whatif->list[whatif->count - 1], others, count, mean, err);
+    struct wt_explanation *why = append(whatif, mode, saturation);
+    WT_TRY(measure(whatif, why, err));
+    return compare(whatif, why, others, count, mean, err);
 }
 
 static enum wt_code explain_several(struct wt_whatif *whatif, struct wt_stays *const *others, size_t count,
@@ -493,7 +514,7 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
         whatif->ends[i] = whatif->stays->list[i].read;
     qsort(whatif->ends, whatif->stays->count, sizeof *whatif->ends, by_value);
     if (whatif->fixed)
-        return add(whatif, (struct wt_explanation){.bound = bound_of(WT_MODE_SM, INFINITY, 0), .cache = 1}, err);
+        return measure(whatif, append(whatif, WT_MODE_SM, INFINITY), err);
     WT_TRY(find_bounds(whatif, err));
     if (count > 0)
         WT_TRY(explain_several(whatif, others, count, err));

@@ -176,7 +176,7 @@ enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err)
     const struct wt_whatif *whatif = run->whatif;
     struct wt_fluid_kernel sharer = wt_bound_kernel(&run->explanation->bound, whatif->gpu->topology.sm_count);
     sharer.gpu_demand /= memory_ratio(whatif->gpu, run->gpu);
-    sharer.sub_cores &= run->shape.warps % run->gpu->limits.subcores != 0;
+    sharer.sub_cores &= !run->coarse && run->shape.warps % run->gpu->limits.subcores != 0;
     sharer.start_cycles = VARIANT_CYCLES * run->variant;
     sharer.parts = parts_of;
     sharer.context = run;

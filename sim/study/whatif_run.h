@@ -51,6 +51,7 @@ struct wt_whatif_run {
     uint64_t *order;            /* NULL: as it is; owned by the caller */
     double *ends; /* cycles, as blocks end; NULL: not wanted; the caller's */
     uint64_t end_count;
+    bool coarse;                /* an SM as a whole, whose sub-cores share their work: faster */
     int variant;                /* each starts its blocks so many cycles later that others come to lie side by side */
     double makespan, queue_empty, warp_cycles; /* results */
 };
