@@ -259,7 +259,8 @@ static enum wt_code prepare(struct launch *launch, const struct wt_replay *repla
     if (isnan(setup->unseen_cycles) && cluster_of(launch->trace) > 1)
         launch->unseen_cycles = 0; /* not told: a freed slot also waits for those of other SMs */
     else if (isnan(setup->unseen_cycles))
-        launch->unseen_cycles = wt_unseen_time(replay->measured, launch->index, at_once(launch, replay->together), gpu).cycles;
+        launch->unseen_cycles = wt_unseen_time(replay->measured, launch->index, at_once(launch, replay->together),
+                                               !replay->together, gpu).cycles;
     return WT_OK;
 }
 

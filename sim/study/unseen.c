@@ -15,7 +15,7 @@ static const double SURELY_QUIET_CYCLES = 400, LIKELY_QUIET_CYCLES = 40;
 static const double QUARTILE_TO_MEDIAN_CYCLES = 7;
 
 /* With fewer than MANY, as in a grid whose blocks all end together, no quarter of them may be undelayed: the least
- * counts, as it does where it is not sure what starts waited for. With PLENTY there is no need of less quiet ones. */
+ * counts, as it does where it is not sure which end a start waited for. With PLENTY there is no need of less quiet ones. */
 enum { MANY_SAMPLES = 12, PLENTY_OF_SAMPLES = 24 };
 
 /* A block's end, or the start of one that waited for room. */
@@ -137,10 +137,13 @@ static void link_ends(struct moments *ends, int sm_count)
     free(next);
 }
 
-/* The quiet releases' excesses, sorted. Not `sure`: a start may have waited for another end than the one it is paired with, and
- * so for longer. */
+/* How ends and starts were paired: each pair is as good as any, or chosen for certainty, or may be wrong, which makes a release
+ * seem longer. */
+enum pairing { IN_ORDER, CHOSEN, UNSURE };
+
+/* The quiet releases' excesses, sorted. */
 static size_t quiet_excesses(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
-                             const struct wt_gpu *gpu, double *excess, bool *sure)
+                             const struct wt_gpu *gpu, double *excess, enum pairing *pairing)
 {
     struct moments ends = collect(measured, launch, 0, true);
     struct moments starts = collect(measured, launch, first_wave_blocks, false);
@@ -150,11 +153,10 @@ static size_t quiet_excesses(const struct wt_timeline *measured, size_t launch, 
     bool one_by_one = !fits_wherever_one_ended(measured, launch, gpu);
     const double quiet_cycles[] = {SURELY_QUIET_CYCLES, LIKELY_QUIET_CYCLES, SURELY_QUIET_CYCLES};
     size_t count = 0, enough[] = {PLENTY_OF_SAMPLES, PLENTY_OF_SAMPLES, one_by_one ? WT_UNSEEN_SAMPLES : 0};
-    *sure = true;
     for (int i = 0; i < 3 && count < enough[i]; i++) {
         wt_time *quiet_from = quiet_from_first_wave(measured, launch, first_wave_blocks, gpu);
-        *sure = i < 2;
-        count = pair_off(&ends, &starts, gpu, quiet_cycles[i], one_by_one && *sure, quiet_from, excess);
+        *pairing = i == 2 ? UNSURE : one_by_one ? CHOSEN : IN_ORDER;
+        count = pair_off(&ends, &starts, gpu, quiet_cycles[i], *pairing == CHOSEN, quiet_from, excess);
         free(quiet_from);
     }
     wt_sort_numbers(excess, count);
@@ -163,13 +165,25 @@ static size_t quiet_excesses(const struct wt_timeline *measured, size_t launch, 
     return count;
 }
 
+/* Nothing delays the chosen, so that their mean stands for all, blocks whose other warps run on among them; without outliers. */
+static double middle_mean(const double *sorted, size_t count)
+{
+    size_t left_out = count / 20;
+    double sum = 0;
+    for (size_t i = left_out; i < count - left_out; i++)
+        sum += sorted[i];
+    return sum / (double)(count - 2 * left_out);
+}
+
 struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
-                                const struct wt_gpu *gpu)
+                                bool alone, const struct wt_gpu *gpu)
 {
     double *excess = wt_alloc(measured->span_count, sizeof *excess);
-    bool sure;
-    struct wt_unseen unseen = {.samples = quiet_excesses(measured, launch, first_wave_blocks, gpu, excess, &sure)};
-    if (unseen.samples >= MANY_SAMPLES && sure)
+    enum pairing pairing = IN_ORDER;
+    struct wt_unseen unseen = {.samples = quiet_excesses(measured, launch, first_wave_blocks, gpu, excess, &pairing)};
+    if (unseen.samples >= MANY_SAMPLES && pairing == CHOSEN && alone)
+        unseen.cycles = middle_mean(excess, unseen.samples);
+    else if (unseen.samples >= MANY_SAMPLES && pairing != UNSURE)
         unseen.cycles = excess[unseen.samples / 4] + QUARTILE_TO_MEDIAN_CYCLES;
     else if (unseen.samples >= WT_UNSEEN_SAMPLES)
         unseen.cycles = excess[0];

@@ -4,6 +4,7 @@
 #ifndef WT_STUDY_UNSEEN_H
 #define WT_STUDY_UNSEEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "gpu/gpu.h"
@@ -16,11 +17,11 @@ struct wt_unseen {
 
 enum { WT_UNSEEN_SAMPLES = 8 };
 
-/* Of launch `launch` in a measured timeline. `first_wave_blocks`: blocks that found room at once. A release is quiet
- * when no other block of the GPC ended shortly before and its first wave is out, so that nothing but the way there and
- * back takes time. Where a block's warps do not fill the sub-cores alike, it may not fit where another one ended and waits
+/* Of launch `launch` in a measured timeline. `first_wave_blocks`: blocks that found room at once. `alone`: no other launch had
+ * blocks on the GPU, which could fill an SM or take its room. A release is quiet when no other block of the GPC ended shortly
+ * before and its first wave is out, so that nothing but the way there and back takes time. Where a block's warps do not fill the sub-cores alike, it may not fit where another one ended and waits
  * for the next end: then a release also needs an SM that was full before, and no other end there until the start. */
 struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
-                                const struct wt_gpu *gpu);
+                                bool alone, const struct wt_gpu *gpu);
 
 #endif
