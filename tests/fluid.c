@@ -188,6 +188,8 @@ START_TEST(what_the_oldest_cannot_use_others_get)
     add(0, 0, 0, 8, 1000);
     DRIVE({.sm_demand = 1 / 8.0, .favour = 0.5, .parts = parts_of});
     assert_ends((double[]){1000, 1250});
+    DRIVE({.sm_demand = 1 / 8.0, .favour = 1, .parts = parts_of});
+    assert_ends((double[]){1000, 1250});
 }
 END_TEST
 

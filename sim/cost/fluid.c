@@ -10,6 +10,9 @@
 
 enum { MOST_PARTS = 2 * WT_MAX_SLOTS, MOST_WARPS = 2048, SUB_CORES = 4 };
 
+/* Of the next younger block, even where the oldest takes all: what that one cannot use. */
+static const double LEAST_SHARE = 1e-6;
+
 /* A part that is being served. Served alike, `finish` is when on its server's clock; oldest first, it is what is left. */
 struct served {
     double finish, rate; /* of full speed, before the GPU slows it down; oldest first only */
@@ -220,9 +223,10 @@ static void share_out(const struct wt_fluid *f, const struct server *s, const st
 {
     double weights[MOST_PARTS], weight = 1, sum = 0;
     for (int i = 0; i < count; i++) {
+        served[i] = 0;
         weights[i] = weight;
         sum += weight;
-        weight *= 1 - f->kernels[s->parts[claims[i].first].kernel].favour;
+        weight *= LEAST_SHARE + 1 - f->kernels[s->parts[claims[i].first].kernel].favour;
     }
     for (int capped = 1; capped > 0 && sum > 0;) {
         double each = left / sum;

@@ -125,7 +125,8 @@ static double unknown_part(const struct wt_whatif *whatif, const struct wt_whati
 static double unknown_waits(const struct wt_whatif *whatif, const struct wt_whatif_run *run)
 {
     const struct wt_explanation *best = &whatif->list[0];
-    if (whatif->simulated || waits_for_memory(best) || best->bound.favour >= WAIT_FOR_EACH_OTHER || run->shape.warps >= whatif->stays->warps)
+    if (whatif->simulated || waits_for_memory(best) || best->bound.favour >= WAIT_FOR_EACH_OTHER ||
+        run->shape.warps >= whatif->stays->warps)
         return 0;
     return PER_HALVING * octaves(run->shape.warps, whatif->stays->warps);
 }
@@ -215,7 +216,8 @@ static double mean_ratio(const struct wt_whatif *whatif, const double *ratios)
     return exp(sum / whatif->count);
 }
 
-/* Where it is up to chance, the mean of all. Where both may be what warps wait for, an SM's way to memory and the GPU's memory, in the middle. */
+/* Where it is up to chance, the mean of all. Where both may be what warps wait for, an SM's way to memory and the
+ * GPU's memory, in the middle. */
 static double best_ratio(const struct wt_whatif *whatif, const struct wt_whatif_run *run, const double *ratios)
 {
     const struct wt_explanation *best = &whatif->list[0];

@@ -400,7 +400,8 @@ static enum wt_code explain_by_cache(struct wt_whatif *whatif, enum wt_whatif_mo
                                      size_t count, struct wt_error *err)
 {
     double mean;
-    bool likely = whatif->stays->needs.static_shared_bytes == 0 && octaves(least_misfit(whatif, mode)->bound.saturation, whatif->saturation[mode]) > 1;
+    double needed = least_misfit(whatif, mode)->bound.saturation;
+    bool likely = whatif->stays->needs.static_shared_bytes == 0 && octaves(needed, whatif->saturation[mode]) > 1;
     for (size_t i = 0; i < count; i++)
         if (others[i]->needs.dynamic_shared_bytes <= whatif->stays->needs.dynamic_shared_bytes)
             return WT_OK;

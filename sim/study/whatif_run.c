@@ -185,7 +185,8 @@ enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err)
     struct wt_kernel kernel = {.name = "whatif", .grid_blocks = run->blocks, .shape = run->shape};
     struct wt_observer observer = {.context = run, .block_done = note_block, .launch_ends = note_end};
     struct wt_gpu counter = with_counter(run->gpu);
-    struct wt_simulation simulation = {.gpu = run->point->persistent ? &counter : run->gpu, .kernels = &kernel, .kernel_count = 1, .seed = 1, .first_group = -1,
+    struct wt_simulation simulation = {.gpu = run->point->persistent ? &counter : run->gpu, .kernels = &kernel, .kernel_count = 1,
+                                       .seed = 1, .first_group = -1,
                                        .first_extra_sm = -1, .sharing = &sharing, .observers = &observer, .observer_count = 1};
     run->makespan = run->warp_cycles = 0;
     run->end_count = 0;
