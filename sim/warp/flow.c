@@ -66,6 +66,19 @@ void wt_flows_end(struct wt_flows *flows)
     free(flows->sources);
 }
 
+/* How often warps go on behind a BSYNC: parts of a diverged warp execute it each, and go on together. Its BSSYs, which name the
+ * instruction behind it, are executed by the undivided warp. */
+static double goes_on(const struct wt_flows *flows, size_t index)
+{
+    double executed = wt_flow_executed(flows, index), entered = 0;
+    if (!is(at(flows, index), "BSYNC"))
+        return executed;
+    for (size_t i = 0; i < index; i++)
+        if (is(at(flows, i), "BSSY") && wt_flow_target(flows, i) == (long)index + 1)
+            entered += wt_flow_executed(flows, i);
+    return entered > 0 && entered < executed ? entered : executed;
+}
+
 /* How often `index` is reached through the one branch that leads there; negative: cannot be told apart. */
 static double reached_by_branch(const struct wt_flows *flows, long index)
 {
@@ -74,7 +87,7 @@ static double reached_by_branch(const struct wt_flows *flows, long index)
     double executed = wt_flow_executed(flows, (size_t)index);
     if (index == 0 || wt_flow_ends(at(flows, (size_t)index - 1)))
         return executed;
-    double before = wt_flow_executed(flows, (size_t)index - 1);
+    double before = goes_on(flows, (size_t)index - 1);
     if (is_jump(at(flows, (size_t)index - 1)) && before > 0)
         return -1;
     return executed > before ? executed - before : 0;

@@ -262,6 +262,12 @@ static double clamped(double value, double low, double high)
     return value < low ? low : value > high ? high : value;
 }
 
+/* Words at random addresses spread over the banks: most of `words` balls in one of 32 urns, on average. */
+static double most_in_a_bank(double words)
+{
+    return words <= 1 ? 1 : 1 + 2.5 * pow(words / 32, 0.6);
+}
+
 static void measure_access(const struct wt_ncu_row *counts, double active, struct wt_access *access)
 {
     double executions = counts->executed * active;
@@ -276,19 +282,21 @@ static void measure_access(const struct wt_ncu_row *counts, double active, struc
         access->wavefronts = (float)clamped(counts->wavefronts / executions, 1, 128);
     else if (access->kind >= WT_ACCESS_ATOMIC && access->space == WT_SPACE_GLOBAL)
         access->wavefronts = (float)clamped(counts->threads_on / executions / (8 * (double)access->sectors), 1, 32);
+    if (access->kind == WT_ACCESS_LOAD && access->space == WT_SPACE_GLOBAL && wt_ncu_is_random(counts))
+        access->wavefronts = (float)most_in_a_bank(counts->threads_on / executions);
     access->scattered = access->lines >= 16 && access->sectors < 1.5 * access->lines;
 }
 
 /* A word that a whole warp reads is one that its block's other warps read, too. */
 static const float shared_word_l2_hit = 0.9f;
 
-static void set_hits(const struct wt_hit_rates *hits, struct wt_access *access)
+static void set_hits(const struct wt_hit_rates *hits, bool random, struct wt_access *access)
 {
     if (access->kind != WT_ACCESS_LOAD) {
         access->l2_hit = (float)(access->kind == WT_ACCESS_STORE ? hits->store : hits->atomic);
         return;
     }
-    access->l1_hit = (float)hits->l1;
+    access->l1_hit = (float)(random ? hits->l1_random : hits->l1);
     access->l2_hit = hits->l2 >= 0 ? (float)hits->l2 : access->sectors <= 1 ? shared_word_l2_hit : 0;
 }
 
@@ -300,7 +308,7 @@ static uint16_t add_access(struct builder *b, size_t index, double active)
     if (b->setup->source)
         measure_access(&b->setup->source->rows[index], active, &access);
     if (access.space == WT_SPACE_GLOBAL)
-        set_hits(&b->setup->hits, &access);
+        set_hits(&b->setup->hits, b->setup->source && wt_ncu_is_random(&b->setup->source->rows[index]), &access);
     return wt_program_add_access(b->program, &access);
 }
 

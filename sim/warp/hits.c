@@ -1,10 +1,19 @@
 #include "warp/hits.h"
 
+#include <math.h>
+
 #include "warp/opcodes.h"
 
 struct sectors {
     double load, store, atomic;
+    double random; /* of the loads */
 };
+
+bool wt_ncu_is_random(const struct wt_ncu_row *row)
+{
+    double lines = row->executed > 0 ? row->tags / row->executed : 0;
+    return lines > 2 && fabs(lines - round(lines)) > 1e-6 * lines;
+}
 
 static struct sectors count_sectors(const struct wt_sass_function *function, const struct wt_ncu_source *source)
 {
@@ -15,6 +24,8 @@ static struct sectors count_sectors(const struct wt_sass_function *function, con
             continue;
         double *kind = opcode->kind == WT_ACCESS_LOAD ? &sum.load : opcode->kind == WT_ACCESS_STORE ? &sum.store : &sum.atomic;
         *kind += source->rows[i].sectors;
+        if (kind == &sum.load && wt_ncu_is_random(&source->rows[i]))
+            sum.random += source->rows[i].sectors;
     }
     return sum;
 }
@@ -47,8 +58,14 @@ struct wt_hit_rates wt_hit_rates_of(const struct wt_ncu_metrics *metrics, size_t
                                     const struct wt_ncu_source *source)
 {
     struct sectors sectors = count_sectors(function, source);
-    struct wt_hit_rates rates = {.l1 = l1_of_loads(metrics, row, sectors), .l2 = -1, .atomic = -1, .store = -1};
-    double bytes, loads = sectors.load * (rates.l1 < 0 ? 1 : 1 - rates.l1);
+    struct wt_hit_rates rates = {.l1 = l1_of_loads(metrics, row, sectors), .l1_random = -1, .l2 = -1, .atomic = -1, .store = -1};
+    rates.l1_random = rates.l1;
+    double regular = sectors.load - sectors.random, missed = sectors.load * (1 - rates.l1);
+    if (rates.l1 >= 0 && sectors.random > 0 && regular > 0) {
+        rates.l1 = 1 - part(missed, regular);
+        rates.l1_random = 1 - part(missed - regular, sectors.random);
+    }
+    double bytes, loads = rates.l1 < 0 ? sectors.load : missed;
     bool read_alone = wt_ncu_number(metrics, row, "dram__bytes_read.sum", &bytes);
     if (!read_alone && !wt_ncu_number(metrics, row, "dram__bytes.sum", &bytes))
         return rates;

@@ -15,8 +15,8 @@
  * What a memory instruction will find is worked out when it issues: each unit has a time from which it is free again
  * (the banks, L1's tags and data, the SM's port to L2, the SM's share of what L2 sends, of what it takes and of DRAM's
  * bandwidth), and the result comes when the last of them has served it, plus the latency of the level that answered.
- * Stores and atomics wait in a buffer (store_buffer_bytes; dram_buffer_bytes once L2 writes back); when it is full, what follows them waits in the queues, and
- * a warp that has ended stays until its last store has left them ("drain").
+ * Stores and atomics wait in a buffer (store_buffer_bytes; dram_buffer_bytes once L2 writes back); when it is full, what
+ * follows them waits in the queues, and a warp that has ended stays until its last store has left them ("drain").
  *
  * Nothing happens in cycles in which no warp changes state: a sub-core knows its next one. */
 #ifndef WT_WARP_MACHINE_H

@@ -76,8 +76,8 @@ static double missing_in_l1(const struct wt_access *access, double hit, struct w
 {
     if (hit >= 1)
         return 0;
-    if (hit <= 0 || access->lines > 4)
-        return access->sectors * (1 - later(hit, 0));
+    if (hit <= 0)
+        return access->sectors;
     double lines = later(1, floor(access->lines + 0.5f));
     if (warp->l1_due <= 0)
         warp->l1_due = (float)wt_random_unit(&warp->random);
@@ -200,6 +200,9 @@ static double store_to_l2(struct wt_core *core, struct wt_one_warp *warp, const 
     return done + latency_to(machine, latency, &warp->random);
 }
 
+/* Lines that L1 takes in a cycle from L2 while it serves words at random addresses (red_random_16m: 13 cycles for 32 sectors). */
+#define L1_FILLS 2.4
+
 static wt_cycle global_access(struct wt_core *core, struct wt_subcore *subcore, struct wt_one_warp *warp,
                               const struct wt_access *access, wt_cycle now, wt_cycle *read)
 {
@@ -207,9 +210,11 @@ static wt_cycle global_access(struct wt_core *core, struct wt_subcore *subcore, 
     bool load = access->kind == WT_ACCESS_LOAD;
     double sectors = access->sectors;
     double busy = later(later(access->lines / rates->l1_lines, 32 * sectors / rates->l1_bytes), 1);
+    if (load && access->wavefronts > 1)
+        busy = access->wavefronts + access->lines * (1 - later(estimated_l1(access), 0)) / L1_FILLS;
     core->tags_free = later(core->tags_free, core->banks_free);
     wt_cycle left = wt_queue_pass(&subcore->lg, &core->tags_free, busy, now);
-    core->banks_free = later(core->banks_free, (double)left - 1) + later(access->lines, 1);
+    core->banks_free = later(core->banks_free, (double)left - 1) + (load && access->wavefronts > 1 ? busy : later(access->lines, 1));
     *read = left + 4;
     double misses = load ? missing_in_l1(access, estimated_l1(access), warp) : sectors;
     core->counters.l1_sectors += whole(sectors, &warp->random);

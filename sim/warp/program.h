@@ -94,7 +94,8 @@ struct wt_access {
     float sectors; /* global, local: 32-byte sectors, 1 … 128 */
     float bytes;   /* global, local: what the threads ask for, at most 512; 0: whole sectors */
     float wavefronts; /* shared: passes through the banks (1: free of conflicts); 1 … 32 times the width / 4.
-                         Global atomics: most threads that meet in one address */
+                         Global atomics: most threads that meet in one address. Global loads at random addresses: the same
+                         passes, in place of one per line; else 1 */
     float l1_hit;  /* of the sectors, 0 … 1; negative: estimated (none of global, all of local) */
     float l2_hit;  /* of those that miss in L1; negative: estimated from the footprint and the GPU's L2. Of stores: of the
                       sectors, those that need not be fetched before they can be written in part */

@@ -139,7 +139,8 @@ static enum wt_code find_hits(const struct sass_input *input, const struct sass_
             return wt_fail_at(err, input->metrics, 0, "has no launch of %s with this grid, block and shared memory",
                               kernel->function->name);
     }
-    hits->l1 = input->l1_hit < 0 ? hits->l1 : input->l1_hit;
+    if (input->l1_hit >= 0)
+        hits->l1 = hits->l1_random = input->l1_hit;
     hits->l2 = input->l2_hit < 0 ? hits->l2 : input->l2_hit;
     return WT_OK;
 }
