@@ -1,4 +1,5 @@
 #include "observe/warps.h"
+#include "observe/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -121,13 +122,23 @@ void wt_warp_measured_json(struct wt_json *json, const struct wt_ncu_metrics *me
     wt_json_close(json);
 }
 
+/* WT_WORDS bytes of `text`, which it returns. */
+static const char *figure_words(char *text, double value)
+{
+    if (value >= 1000)
+        return wt_words_number(text, value);
+    snprintf(text, WT_WORDS, "%.4g", value);
+    return text;
+}
+
 static void print_row(FILE *stream, const char *label, double value, const struct wt_ncu_metrics *metrics, size_t row,
                       const char *name)
 {
     double measured;
-    fprintf(stream, "  %-32s %14.6g", label, value);
+    char text[WT_WORDS];
+    fprintf(stream, "  %-32s %14s", label, figure_words(text, value));
     if (metrics && wt_ncu_number(metrics, row, name, &measured)) {
-        fprintf(stream, " %14.6g", measured);
+        fprintf(stream, " %14s", figure_words(text, measured));
         if (measured != 0)
             fprintf(stream, " %+9.1f %%", 100 * (value / measured - 1));
     }

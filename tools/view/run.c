@@ -377,7 +377,7 @@ double run_duration_rank(const struct run *run, wt_time duration)
     size_t low = 0, high = run->timeline->span_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (run->sorted_durations[middle] <= duration)
+        if (run->sorted_durations[middle] < duration)
             low = middle + 1;
         else
             high = middle;

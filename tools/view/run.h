@@ -111,7 +111,7 @@ wt_time run_next_event(const struct run *run, wt_time t);
 /* Number of resident warps on the GPU, mean over [t0, t1). */
 double run_mean_warps(const struct run *run, wt_time t0, wt_time t1);
 
-/* The share of blocks that last no longer, 0..1. */
+/* The share of blocks that are shorter, 0..1. */
 double run_duration_rank(const struct run *run, wt_time duration);
 
 /* The resource that limits the launch's blocks per SM, or WT_RES_COUNT when that is unknown. */
