@@ -146,6 +146,7 @@ END_TEST
 START_TEST(problems_are_said)
 {
     fails_saying("SDL_VIDEODRIVER=none-such", ROUNDS, 1, "there is no display");
+    fails_saying("env -u DISPLAY -u WAYLAND_DISPLAY -u SDL_VIDEODRIVER timeout 20", ROUNDS, 1, "neither X nor Wayland");
     fails_saying("WAVETAIL_FONTS=/nowhere", ROUNDS "--render a.png", 1, "install fonts-dejavu-core");
     fails_saying("", "/nowhere/a.csv --render a.png", 1, "/nowhere/a.csv: ");
     fails_saying("", "$ROOT/README.md --render a.png", 1, "README.md:");

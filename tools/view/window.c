@@ -1,5 +1,8 @@
 #include "window.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #define SDL_MAIN_HANDLED
 #include <SDL.h>
 
@@ -25,10 +28,17 @@ static const struct {
 
 /* ---- Opening ---- */
 
-static enum wt_code no_display(const struct view *view, struct wt_error *err)
+/* Where nothing can be seen SDL takes a driver that draws into memory. That counts only if it was asked for. */
+static bool is_display(const char *driver)
+{
+    return getenv("SDL_VIDEODRIVER") || (strcmp(driver, "offscreen") != 0 && strcmp(driver, "dummy") != 0 &&
+                                         strcmp(driver, "evdev") != 0);
+}
+
+static enum wt_code no_display(const struct view *view, const char *why, struct wt_error *err)
 {
     return wt_fail(err, WT_BAD_INPUT, "there is no display (%s); without one, %s--render FILE.png makes a picture, --record FILE.mp4 "
-                   "a video, and --script FILE plays a script", SDL_GetError(), view->lesson.title ?
+                   "a video, and --script FILE plays a script", why, view->lesson.title ?
                    "`wavetail lesson NAME --text` prints the lesson and --svg FILE draws it; of wavetail-view --lesson NAME, " : "");
 }
 
@@ -36,7 +46,9 @@ static enum wt_code open_window(struct window *window, const struct view *view, 
                                 struct wt_error *err)
 {
     if (SDL_InitSubSystem(SDL_INIT_VIDEO) != 0)
-        return no_display(view, err);
+        return no_display(view, SDL_GetError(), err);
+    if (!is_display(SDL_GetCurrentVideoDriver()))
+        return no_display(view, "neither X nor Wayland answers", err);
     window->window = SDL_CreateWindow(view->title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, setup->width, setup->height,
                                       SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
     if (window->window)
