@@ -125,12 +125,6 @@ static double first_scale(const struct wt_whatif *whatif, const struct wt_explan
     return stays->makespan / fmax(1, blocks) * served / mean_part(whatif, why->mode);
 }
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* By how much to stretch a simulation: so that its makespan is the measured one, or where that is up to chance so that half of
  * the blocks have ended when they did. `ends` are sorted. */
 static double stretch(const struct wt_whatif *whatif, const double *ends)
@@ -149,7 +143,7 @@ static enum wt_code calibrate(const struct wt_whatif *whatif, struct wt_explanat
     run.coarse = coarse;
     run.ends = ends;
     WT_TRY(wt_whatif_simulate(&run, err));
-    qsort(ends, run.end_count, sizeof *ends, by_value);
+    wt_sort_numbers(ends, run.end_count);
     double factor = stretch(whatif, ends);
     why->scale *= factor;
     for (uint64_t i = 0; i < run.end_count; i++)
@@ -513,7 +507,7 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
     whatif->ends = wt_alloc(whatif->stays->count, sizeof *whatif->ends);
     for (uint64_t i = 0; i < whatif->stays->count; i++)
         whatif->ends[i] = whatif->stays->list[i].read;
-    qsort(whatif->ends, whatif->stays->count, sizeof *whatif->ends, by_value);
+    wt_sort_numbers(whatif->ends, whatif->stays->count);
     if (whatif->fixed)
         return measure(whatif, append(whatif, WT_MODE_SM, INFINITY), err);
     WT_TRY(find_bounds(whatif, err));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/quantile.h"
 #include "dispatch/endqueue.h"
 #include "warp/machine.h"
 
@@ -50,16 +51,10 @@ struct wt_warp {
 
 /* ---- Sharing bandwidth ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The level up to which each of the wishes is granted, so that all of `capacity` is used: max-min fairness. */
 static double fair_level(double *wishes, int count, double capacity)
 {
-    qsort(wishes, (size_t)count, sizeof *wishes, ascending);
+    wt_sort_numbers(wishes, (size_t)count);
     for (int i = 0; i < count; i++) {
         double level = capacity / (count - i);
         if (wishes[i] >= level)

@@ -1,6 +1,7 @@
 #include "command.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { KEY_JSON = 0x1001, KEY_SEED, KEY_QUIET };
@@ -54,4 +55,12 @@ long long parse_integer(struct argp_state *state, const char *option, const char
     if (errno || end == text || *end || value < low || value > high)
         argp_error(state, "--%s: '%s' is not a whole number from %lld to %lld", option, text, low, high);
     return value;
+}
+
+void parse_picture_size(struct argp_state *state, const char *text, int *width, int *height)
+{
+    enum { LEAST = 200, MOST = 20000 };
+    char rest;
+    if (sscanf(text, "%dx%d%c", width, height, &rest) != 2 || *width < LEAST || *width > MOST || *height < LEAST || *height > MOST)
+        argp_error(state, "--size: '%s' is not WIDTHxHEIGHT with both from %d to %d", text, LEAST, MOST);
 }

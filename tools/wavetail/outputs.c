@@ -5,16 +5,7 @@
 
 #include "command.h"
 
-enum { KEY_FILE = 0x2001, KEY_SIZE = 0x2101, KEY_TITLE, LEAST_SIZE = 200, MOST_SIZE = 20000, GROUP = 10 };
-
-static void parse_size(struct argp_state *state, struct outputs *outputs, const char *text)
-{
-    char end;
-    int fields = sscanf(text, "%dx%d%c", &outputs->width, &outputs->height, &end);
-    if (fields != 2 || outputs->width < LEAST_SIZE || outputs->width > MOST_SIZE || outputs->height < LEAST_SIZE ||
-        outputs->height > MOST_SIZE)
-        argp_error(state, "--size: '%s' is not WIDTHxHEIGHT with both from %d to %d", text, LEAST_SIZE, MOST_SIZE);
-}
+enum { KEY_FILE = 0x2001, KEY_SIZE = 0x2101, KEY_TITLE, GROUP = 10 };
 
 static error_t parse_output(int key, char *text, struct argp_state *state)
 {
@@ -25,7 +16,7 @@ static error_t parse_output(int key, char *text, struct argp_state *state)
     }
     switch (key) {
     case KEY_SIZE:
-        parse_size(state, outputs, text);
+        parse_picture_size(state, text, &outputs->width, &outputs->height);
         return 0;
     case KEY_TITLE:
         outputs->title = text;

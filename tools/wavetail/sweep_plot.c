@@ -2,23 +2,15 @@
 
 #include <string.h>
 
+#include "command.h"
 #include "core/outfile.h"
 
 enum { KEY_SVG = 0x5001, KEY_PNG, KEY_PDF, KEY_SIZE, KEY_PLOT, KEY_X, KEY_Y, KEY_BY, GROUP = 2 };
-enum { LEAST_SIZE = 200, MOST_SIZE = 20000 };
 
 static const struct {
     int key;
     enum wt_code (*write)(const struct wt_chart *chart, FILE *stream, struct wt_error *err);
 } pictures[SWEEP_PICTURES] = {{KEY_SVG, wt_chart_svg}, {KEY_PNG, wt_chart_png}, {KEY_PDF, wt_chart_pdf}};
-
-static void parse_size(struct argp_state *state, struct sweep_plot *plot, const char *text)
-{
-    char rest;
-    if (sscanf(text, "%dx%d%c", &plot->width, &plot->height, &rest) != 2 || plot->width < LEAST_SIZE || plot->width > MOST_SIZE ||
-        plot->height < LEAST_SIZE || plot->height > MOST_SIZE)
-        argp_error(state, "--size: '%s' is not WIDTHxHEIGHT with both from %d to %d", text, LEAST_SIZE, MOST_SIZE);
-}
 
 static void parse_kind(struct argp_state *state, struct sweep_plot *plot, const char *text)
 {
@@ -41,7 +33,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         }
     switch (key) {
     case KEY_SIZE:
-        parse_size(state, plot, text);
+        parse_picture_size(state, text, &plot->width, &plot->height);
         return 0;
     case KEY_PLOT:
         parse_kind(state, plot, text);
