@@ -474,6 +474,23 @@ class Tracer
         return false;
     }
 
+    /* Waits for the device; from the first start to the last end recorded since the last reset(), ns. 0: there are none. */
+    long long span_ns()
+    {
+        std::vector<Slot> slots(used_);
+        long long first = 0, last = 0;
+        check(cudaDeviceSynchronize(), "a kernel or cudaDeviceSynchronize");
+        check(cudaMemcpy(slots.data(), slots_, used_ * sizeof(Slot), cudaMemcpyDeviceToHost), "cudaMemcpy");
+        for (const Slot &slot : slots) {
+            Record record = slot.record(0);
+            if (!record.written())
+                continue;
+            first = first == 0 || record.time_start_ns < first ? record.time_start_ns : first;
+            last = record.time_end_ns > last ? record.time_end_ns : last;
+        }
+        return last - first;
+    }
+
     /* Forgets all launches and waits for them; the device's memory is used again. */
     void reset()
     {

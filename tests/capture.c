@@ -175,7 +175,8 @@ START_TEST(a_list_says_all)
                "b kernel=persist reps=1 warmup=0 sync=7 tasks=100 block=32x2 cooperative=1\n"
                "\t+ c kernel=empty grid=32 cluster=4 stream=1 priority=-1 count=3 wait_us=20 after=b\r\n"
                "d kernel=empty graph=1\n"
-               "+ e kernel=empty pdl=1\n");
+               "+ e kernel=empty pdl=1\n"
+               "f kernel=fma1 work=const:3 work_threads=64 work_shared=1 traces=2\n");
     assert_output("list l.txt", 0,
                   "[a reps=5 warmup=2 sync=0 graph=0]\n"
                   "a spin 10x20x5 128x1x1 c1x1x1 smem=1000 carveout=100 work=round:5:3:132 seed=9 stream=0 priority=0 "
@@ -189,7 +190,11 @@ START_TEST(a_list_says_all)
                   "d empty 1x1x1 128x1x1 c1x1x1 smem=0 carveout=-1 work=none seed=1 stream=0 priority=0 cooperative=0 "
                   "tasks=0 count=1 wait=0 pdl=0 after=\n"
                   "e empty 1x1x1 128x1x1 c1x1x1 smem=0 carveout=-1 work=none seed=1 stream=0 priority=0 cooperative=0 "
-                  "tasks=0 count=1 wait=0 pdl=1 after=\n");
+                  "tasks=0 count=1 wait=0 pdl=1 after=\n"
+                  "[f reps=5 warmup=2 sync=0 graph=0]\n"
+                  "traces of 2\n"
+                  "f fma1 1x1x1 128x1x1 c1x1x1 smem=0 carveout=-1 work=const:3/64/shared seed=1 stream=0 priority=0 "
+                  "cooperative=0 tasks=0 count=1 wait=0 pdl=0 after=\n");
 }
 END_TEST
 
@@ -230,6 +235,7 @@ static const struct {
     {"a kernel=spin\na kernel=spin\n", "l.txt:2: experiment 'a' is there already; choose another name\n"},
     {"../a kernel=spin\n", "l.txt:1: '../a' is no name for an experiment; use letters, digits, _, - and .\n"},
     {"a kernel=spin fast\n", "l.txt:1: 'fast' is not key=value\n"},
+    {"a kernel=fma1 work_shared=1\n", "l.txt:1: work_shared is for work that is given to threads; state work_threads=\n"},
     {"# nothing\n", "l.txt:1: no experiment; add one\n"},
 };
 
@@ -262,6 +268,15 @@ START_TEST(fixed_work)
     assert_output("work round:7:3:2 1 6 132", 0, "7\n7\n3\n3\n7\n7\n");
     assert_output("work pat:3:7:LsL 1 8 2", 0, "7\n7\n3\n3\n7\n7\n7\n7\n");
     assert_output("work pat:3:7:Ls:1 1 3 2", 0, "7\n3\n7\n");
+}
+END_TEST
+
+/* 96 threads: one unit of 64 and half of the next; the other half and the third. Blocks smaller than a unit have its work. */
+START_TEST(shared_work)
+{
+    assert_output("share 64 2 96 30 60 120", 0, "40\n100\n");
+    assert_output("share 64 1 128 30 61", 0, "46\n");
+    assert_output("share 64 4 32 30 61", 0, "30\n30\n61\n61\n");
 }
 END_TEST
 
@@ -345,6 +360,7 @@ Suite *capture_suite(void)
     tcase_add_loop_test(tcase, a_bad_list_is_refused, 0, sizeof bad_lists / sizeof *bad_lists);
     tcase_add_test(tcase, shipped_lists_are_good);
     tcase_add_test(tcase, fixed_work);
+    tcase_add_test(tcase, shared_work);
     tcase_add_test(tcase, drawn_work);
     tcase_add_test(tcase, seeds_decide);
     suite_add_tcase(suite, tcase);

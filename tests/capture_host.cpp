@@ -119,11 +119,12 @@ static int strange(const char *out)
 
 static void print_launch(const LaunchSpec &l)
 {
-    std::printf("%s %s %ldx%ldx%ld %ldx%ldx%ld c%ldx%ldx%ld smem=%ld carveout=%ld work=%s seed=%ld stream=%ld "
+    std::string threads = l.work_threads > 0 ? "/" + std::to_string(l.work_threads) : "";
+    std::printf("%s %s %ldx%ldx%ld %ldx%ldx%ld c%ldx%ldx%ld smem=%ld carveout=%ld work=%s%s%s seed=%ld stream=%ld "
                 "priority=%ld cooperative=%ld tasks=%ld count=%ld wait=%ld pdl=%ld after=%s\n",
                 l.name.c_str(), catalog[l.kernel].name, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2],
-                l.cluster[0], l.cluster[1], l.cluster[2], l.dynamic_smem, l.carveout_kb, l.work.text.c_str(), l.seed,
-                l.stream, l.priority, l.cooperative, l.tasks, l.count, l.wait_us, l.pdl, l.after.c_str());
+                l.cluster[0], l.cluster[1], l.cluster[2], l.dynamic_smem, l.carveout_kb, l.work.text.c_str(), threads.c_str(), l.work_shared ? "/shared" : "", l.seed, l.stream,
+                l.priority, l.cooperative, l.tasks, l.count, l.wait_us, l.pdl, l.after.c_str());
 }
 
 static int list(const char *path)
@@ -137,6 +138,8 @@ static int list(const char *path)
     for (const Experiment &experiment : experiments) {
         std::printf("[%s reps=%ld warmup=%ld sync=%ld graph=%ld]\n", experiment.name.c_str(), experiment.reps, experiment.warmup,
                     experiment.sync, experiment.graph);
+        if (experiment.traces < experiment.reps)
+            std::printf("traces of %ld\n", experiment.traces);
         for (const LaunchSpec &launch : experiment.launches)
             print_launch(launch);
     }
@@ -157,6 +160,17 @@ static int work(char **argv)
     return 0;
 }
 
+/* share UNIT BLOCKS THREADS VALUE... */
+static int share(int argc, char **argv)
+{
+    std::vector<long long> values;
+    for (int i = 5; i < argc; i++)
+        values.push_back(std::atoll(argv[i]));
+    for (long long value : share_work(values, (uint64_t)std::atoi(argv[2]), (uint64_t)std::atoi(argv[3]), (uint64_t)std::atoi(argv[4])))
+        std::printf("%lld\n", value);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     std::string action = argc > 2 ? argv[1] : "";
@@ -168,5 +182,7 @@ int main(int argc, char **argv)
         return list(argv[2]);
     if (action == "slot" && argc == 8)
         return slot(argv);
+    if (action == "share" && argc > 5)
+        return share(argc, argv);
     return action == "work" && argc == 6 ? work(argv) : 2;
 }

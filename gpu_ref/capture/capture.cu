@@ -30,7 +30,7 @@ int device_attribute(cudaDeviceAttr which)
 namespace
 {
 
-enum { DEVICE = 256, KERNELS, CHECK, CLOCK_SYNC, DEVICEQUERY, MAX_CLUSTERS, OCCUPANCY, OVERHEAD, HOST, COPIES, ONLY, REPS, PLAIN, MEMORY, CAPACITY, WARM };
+enum { DEVICE = 256, KERNELS, CHECK, CLOCK_SYNC, DEVICEQUERY, MAX_CLUSTERS, OCCUPANCY, OVERHEAD, HOST, COPIES, ONLY, REPS, PLAIN, MEMORY, CAPACITY, WARM, MAKESPANS };
 
 struct Options {
     int action = 0; /* a query's key; 0 = run the lists */
@@ -49,6 +49,7 @@ const argp_option option_table[] = {
     {"memory", MEMORY, "MB", 0, "data that kernels load and store (512)", 1},
     {"capacity", CAPACITY, "N", 0, "most blocks recorded in one file (20000000)", 1},
     {"warm", WARM, "MS", 0, "busy time before the first experiment (300)", 1},
+    {"makespans", MAKESPANS, "FILE.csv", 0, "also a table of makespans, a line per repetition", 1},
     {"device", DEVICE, "N", 0, "CUDA device (0)", 1},
     {nullptr, 0, nullptr, 0, "Instead, to standard output:", 2},
     {"check", CHECK, nullptr, 0, "only check the lists; needs no GPU", 2},
@@ -83,6 +84,7 @@ error_t parse_option(int key, char *argument, argp_state *state)
     case MEMORY: options->run.memory_mb = (size_t)number(argument, 4, 1 << 20, state); return 0;
     case CAPACITY: options->run.capacity = (size_t)number(argument, 1, 1 << 30, state); return 0;
     case WARM: options->run.warm_ms = number(argument, 0, 600000, state); return 0;
+    case MAKESPANS: options->run.makespans = argument; return 0;
     case DEVICE: options->device = number(argument, 0, 1000, state); return 0;
     case CLOCK_SYNC: options->pairs = number(argument, 1, 100000, state); options->action = key; return 0;
     case CHECK: case KERNELS: case DEVICEQUERY: case MAX_CLUSTERS: case OCCUPANCY: case OVERHEAD:

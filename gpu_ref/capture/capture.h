@@ -22,6 +22,7 @@ struct RunOptions {
     size_t memory_mb = 512;      /* data that kernels load and store; rounded down to a power of two */
     size_t capacity = 20000000; /* most records of one file */
     long warm_ms = 300;         /* work before the first experiment, for the clocks to rise */
+    std::string makespans;      /* a table of all repetitions' makespans; "": none */
 };
 void run_experiments(const std::vector<Experiment> &experiments, const RunOptions &options);
 

@@ -25,6 +25,7 @@ const NumberKey number_keys[] = {
     {"priority", &LaunchSpec::priority, -100, 100},
     {"cooperative", &LaunchSpec::cooperative, 0, 1},
     {"work_threads", &LaunchSpec::work_threads, 0, 1 << 20},
+    {"work_shared", &LaunchSpec::work_shared, 0, 1},
     {"tasks", &LaunchSpec::tasks, 1, 100000000},
     {"count", &LaunchSpec::count, 1, 10000},
     {"wait_us", &LaunchSpec::wait_us, 0, 10000000},
@@ -54,11 +55,12 @@ const ExperimentKey experiment_keys[] = {
     {"warmup", &Experiment::warmup, 0, 1000},
     {"sync", &Experiment::sync, 0, 100000},
     {"graph", &Experiment::graph, 0, 1},
+    {"traces", &Experiment::traces, 0, 1000},
 };
 
 const char *const known_keys = "kernel, grid, block, dynamic_smem, carveout_kb, cluster, work, seed, stream, priority, "
-                               "cooperative, tasks, count, wait_us, pdl, after, and on an experiment's first line reps, warmup, sync, "
-                               "graph";
+                               "cooperative, work_threads, work_shared, tasks, count, wait_us, pdl, after, and on an experiment's first line "
+                               "reps, warmup, sync, graph, traces";
 
 std::string range(const std::string &pair, long low, long high)
 {
@@ -150,6 +152,8 @@ std::string check_launch(const LaunchSpec &launch)
         return kernel.queue ? name + " needs tasks=N" : name + " is no persistent kernel; remove tasks=";
     if (launch.work_threads % 32 != 0 || (launch.work_threads > 0 && kernel.queue))
         return "work_threads must be a multiple of 32, and is not for persistent kernels";
+    if (launch.work_shared && launch.work_threads == 0)
+        return "work_shared is for work that is given to threads; state work_threads=";
     long cluster = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
     if (cluster > 16)
         return "a cluster has at most 16 blocks";

@@ -9,11 +9,12 @@
  * dynamic_smem, bytes (0); carveout_kb, preferred shared memory (-1: the default); cluster (1); work, see work.h
  * (none); seed (1); stream, 0 to 15 (0); priority, as CUDA has it, lower is more urgent (0); cooperative, 0 or 1;
  * work_threads, so that work is given to every so many threads in index order, whatever the block size, and a block's end
- * is its last thread's; a multiple of 32 (0: to blocks); tasks, for persistent kernels; count, the launch that many times
+ * is its last thread's; a multiple of 32 (0: to blocks); work_shared, 0 or 1: the threads of a block do equal parts of what its
+ * work_threads were given (0); tasks, for persistent kernels; count, the launch that many times
  * (1); wait_us, before launching (0); pdl, 0 or 1: programmatic dependent launch after the launch before it in its stream
  * (0); after, the name of a launch above, in another stream, that it waits for by an event.
  * Keys of an experiment, on its first line: graph, 0 or 1: all its launches, in one stream, as a graph (0); reps (3);
- * warmup, runs that are not recorded (2); sync, clock pairs
+ * traces, of so many repetitions, the others' makespans alone (all); warmup, runs that are not recorded (2); sync, clock pairs
  * per SM taken after each repetition (0). */
 #ifndef CAPTURE_LIST_H
 #define CAPTURE_LIST_H
@@ -29,7 +30,7 @@ struct LaunchSpec {
     int kernel = -1; /* in the catalog */
     long grid[3] = {1, 1, 1}, block[3] = {256, 1, 1}, cluster[3] = {1, 1, 1};
     long dynamic_smem = 0, carveout_kb = -1, seed = 1, stream = 0, priority = 0, cooperative = 0, tasks = 0, count = 1,
-         wait_us = 0, work_threads = 0, pdl = 0;
+         wait_us = 0, work_threads = 0, work_shared = 0, pdl = 0;
     std::string after;
     Work work;
 
@@ -49,7 +50,7 @@ struct LaunchSpec {
 
 struct Experiment {
     std::string name;
-    long reps = 3, warmup = 2, sync = 0, graph = 0;
+    long reps = 3, warmup = 2, sync = 0, graph = 0, traces = 1000;
     std::vector<LaunchSpec> launches; /* at least one */
 };
 

@@ -41,10 +41,17 @@ class Runner
         fill_ring(ring_);
         stop_on(cudaDeviceSynchronize(), "filling the ring");
         step_ns_ = globaltimer_step_ns();
+        if (options.makespans.empty())
+            return;
+        makespans_ = std::fopen(options.makespans.c_str(), "w");
+        if (!makespans_ || std::fprintf(makespans_, "experiment,repetition,makespan_ns\n") < 0)
+            stop(options.makespans + ": cannot be written; choose another --makespans");
     }
 
     ~Runner()
     {
+        if (makespans_ && std::fclose(makespans_) != 0)
+            std::fprintf(stderr, "%s: not all could be written\n", options_.makespans.c_str());
         cudaFree(data_);
         cudaFree(ring_);
     }
@@ -76,8 +83,10 @@ class Runner
             std::string name = options_.folder + "/" + experiment.name + ".r" + std::to_string(rep);
             tracer.reset();
             launch_all(experiment, &tracer);
-            if (!tracer.write(name + suffix()))
+            if (rep < experiment.traces && !tracer.write(name + suffix()))
                 stop("experiment " + experiment.name + " stopped");
+            if (makespans_)
+                std::fprintf(makespans_, "%s,%ld,%lld\n", experiment.name.c_str(), rep, tracer.span_ns());
             if (experiment.sync > 0)
                 write_sync_pairs(name + ".sync" + suffix(), take_sync_pairs((int)experiment.sync));
         }
@@ -152,6 +161,8 @@ class Runner
         if (spec.work.kind == Work::NONE || spec.work.kind == Work::CONST)
             return nullptr;
         std::vector<long long> values = draw_work(spec.work, spec.units(), (uint64_t)spec.seed, sm_count_);
+        if (spec.work_shared)
+            values = share_work(values, (uint64_t)spec.work_threads, spec.blocks(), spec.threads() / spec.blocks());
         long long *on_device = nullptr;
         stop_on(cudaMalloc(&on_device, values.size() * sizeof values[0]), "memory for work");
         stop_on(cudaMemcpy(on_device, values.data(), values.size() * sizeof values[0], cudaMemcpyHostToDevice), "work");
@@ -182,7 +193,7 @@ class Runner
         launch.params = base_params();
         launch.params.work = work;
         launch.params.constant = spec.work.kind == Work::CONST ? (long long)spec.work.a : 0;
-        launch.params.work_threads = (unsigned)spec.work_threads;
+        launch.params.work_threads = spec.work_shared ? 0 : (unsigned)spec.work_threads;
         launch.params.tasks = spec.tasks;
         launch.config.gridDim = size(spec.grid);
         launch.config.blockDim = size(spec.block);
@@ -285,7 +296,7 @@ class Runner
         described.kernel = catalog[launch.spec->kernel].name;
         described.work = launch.spec->work.text;
         if (launch.spec->work_threads > 0)
-            described.work += "/" + std::to_string(launch.spec->work_threads);
+            described.work += "/" + std::to_string(launch.spec->work_threads) + (launch.spec->work_shared ? "/shared" : "");
         described.work_seed = launch.spec->seed;
         described.tasks = launch.spec->tasks;
         described.stream = (int)launch.spec->stream;
@@ -320,6 +331,7 @@ class Runner
     float *data_ = nullptr;
     unsigned *ring_ = nullptr, *counters_ = nullptr;
     unsigned long long mask_ = 0;
+    FILE *makespans_ = nullptr;
     std::vector<Prepared> prepared_;
     std::vector<long long *> works_;
     std::map<long, cudaStream_t> streams_;

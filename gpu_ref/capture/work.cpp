@@ -1,5 +1,6 @@
 #include "work.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <random>
@@ -138,4 +139,20 @@ std::vector<long long> draw_work(const Work &work, uint64_t count, uint64_t seed
     for (uint64_t i = 0; i < count; i++)
         values[i] = (long long)draw(work, i, count, round, &random);
     return values;
+}
+
+std::vector<long long> share_work(const std::vector<long long> &values, uint64_t unit, uint64_t blocks, uint64_t threads)
+{
+    std::vector<long long> shared(blocks);
+    for (uint64_t block = 0; block < blocks; block++) {
+        uint64_t at = block * threads, end = at + threads;
+        double sum = 0;
+        while (at < end) {
+            uint64_t next = std::min((at / unit + 1) * unit, end);
+            sum += (double)values[at / unit] * (double)(next - at);
+            at = next;
+        }
+        shared[block] = (long long)(sum / (double)threads + 0.5);
+    }
+    return shared;
 }

@@ -30,4 +30,8 @@ std::string parse_work(const std::string &text, Work *work);
 /* The same specification and seed give the same values everywhere. `round`: the device's number of SMs. */
 std::vector<long long> draw_work(const Work &work, uint64_t count, uint64_t seed, int round);
 
+/* What each of `blocks` blocks of `threads` threads has where `values` are given to every `unit` threads in index order, and the
+ * threads of a block do equal parts of what theirs were given: the mean, to the nearest. */
+std::vector<long long> share_work(const std::vector<long long> &values, uint64_t unit, uint64_t blocks, uint64_t threads);
+
 #endif
