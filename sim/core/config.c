@@ -387,6 +387,13 @@ static void add_number(config_setting_t *group, const char *name, double number,
         config_setting_set_float(to, number);
 }
 
+/* As libconfig has them. */
+static bool is_name(const char *text)
+{
+    return (isalpha((unsigned char)*text) || *text == '*') &&
+           !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_*")];
+}
+
 /* Member `name`, which is made where it is missing; NULL where it is no group. */
 static config_setting_t *group_within(config_setting_t *group, const char *name)
 {
@@ -403,6 +410,8 @@ enum wt_code wt_config_set(struct wt_config *config, const config_setting_t *gro
                            const struct wt_config_value *value, struct wt_error *err)
 {
     config_setting_t *at = (config_setting_t *)group;
+    if (!config_setting_is_group(at))
+        return wt_config_fail(config, at, err, "a group is needed here, for '%s'; give one in braces", path);
     for (const char *dot; (dot = strchr(path, '.')); path = dot + 1) {
         char *name = strndup(path, (size_t)(dot - path));
         config_setting_t *inner = group_within(at, name);
@@ -411,6 +420,8 @@ enum wt_code wt_config_set(struct wt_config *config, const config_setting_t *gro
         WT_TRY(code);
         at = inner;
     }
+    if (!is_name(path))
+        return wt_config_fail(config, at, err, "'%s' cannot be a key; give letters, digits, '_' and '-'", path);
     const config_setting_t *old = config_setting_get_member(at, path);
     unsigned line = old ? old->line : at->line;
     if (old)

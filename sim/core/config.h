@@ -53,7 +53,7 @@ struct wt_config_value {
 };
 
 /* Member `path` ("duration.cycles") of `group`, one of this tree, becomes the value; groups on the way are made. Its line
- * becomes the old member's, or the group's. Fails where something on the way is no group. */
+ * becomes the old member's, or the group's. Fails where something on the way is no group, or a name no name. */
 enum wt_code wt_config_set(struct wt_config *config, const struct config_setting_t *group, const char *path,
                            const struct wt_config_value *value, struct wt_error *err);
 

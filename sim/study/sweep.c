@@ -194,6 +194,7 @@ static char *path_beside(const char *beside, const char *file)
     return wt_format("%.*s/%s", (int)(slash - beside), beside, file);
 }
 
+/* The base is the study's own text until another one takes its place. */
 static enum wt_code read_base(struct wt_sweep *sweep, const struct study_values *values, struct wt_error *err)
 {
     const config_setting_t *root = wt_config_root(sweep->own);
@@ -202,8 +203,14 @@ static enum wt_code read_base(struct wt_sweep *sweep, const struct study_values 
         return wt_fail_at(err, sweep->path, wt_config_line(wt_config_group(root, "study")),
                           "a study has one workload; give it as 'workload' or 'trace', or in the same file beside 'study'");
     sweep->base_path = values->workload ? path_beside(sweep->path, values->workload) : wt_strdup(sweep->path);
-    if (!values->trace)
+    if (values->workload) {
+        free(sweep->base);
+        sweep->base = NULL;
         return wt_config_load(sweep->base_path, &sweep->base, &sweep->base_size, err);
+    }
+    if (!values->trace)
+        return WT_OK;
+    free(sweep->base);
     sweep->base = wt_format("kernels = ( { duration = { distribution = \"trace\"; file = \"%s\"; }; } );", values->trace);
     sweep->base_size = strlen(sweep->base);
     return WT_OK;
@@ -371,13 +378,13 @@ static uint64_t hash_base(const struct wt_sweep *sweep)
     return hash(so_far, &sweep->seed, sizeof sweep->seed);
 }
 
-enum wt_code wt_sweep_read(const char *path, const struct wt_sweep_setup *setup, struct wt_sweep **out, struct wt_error *err)
+/* Takes the text over. */
+static enum wt_code parse(char *text, size_t size, const char *path, const struct wt_sweep_setup *setup, struct wt_sweep **out,
+                          struct wt_error *err)
 {
-    *out = NULL;
     struct wt_sweep *sweep = wt_alloc(1, sizeof *sweep);
-    sweep->path = wt_strdup(path);
-    sweep->gpus = wt_sweep_gpus_new();
-    enum wt_code code = wt_config_read(path, &sweep->own, err);
+    *sweep = (struct wt_sweep){.path = wt_strdup(path), .base = text, .base_size = size, .gpus = wt_sweep_gpus_new()};
+    enum wt_code code = wt_config_parse(text, size, path, &sweep->own, err);
     if (code == WT_OK)
         code = read_study(sweep, setup, err);
     if (code != WT_OK) {
@@ -387,6 +394,24 @@ enum wt_code wt_sweep_read(const char *path, const struct wt_sweep_setup *setup,
     sweep->base_hash = hash_base(sweep);
     *out = sweep;
     return WT_OK;
+}
+
+enum wt_code wt_sweep_parse(const char *text, size_t size, const char *path, const struct wt_sweep_setup *setup,
+                            struct wt_sweep **out, struct wt_error *err)
+{
+    *out = NULL;
+    char *copy = wt_alloc(size + 1, 1);
+    memcpy(copy, text, size);
+    return parse(copy, size, path, setup, out, err);
+}
+
+enum wt_code wt_sweep_read(const char *path, const struct wt_sweep_setup *setup, struct wt_sweep **out, struct wt_error *err)
+{
+    char *text;
+    size_t size;
+    *out = NULL;
+    WT_TRY(wt_config_load(path, &text, &size, err));
+    return parse(text, size, path, setup, out, err);
 }
 
 void wt_sweep_free(struct wt_sweep *sweep)

@@ -34,6 +34,9 @@ struct wt_sweep_setup {
 
 /* Fails with FILE:LINE: a key that the workload cannot have, too, with the nearest one. On failure *out is NULL. */
 enum wt_code wt_sweep_read(const char *path, const struct wt_sweep_setup *setup, struct wt_sweep **out, struct wt_error *err);
+/* The same of `size` bytes; files are looked for from the folder of `path`, which names them in messages. */
+enum wt_code wt_sweep_parse(const char *text, size_t size, const char *path, const struct wt_sweep_setup *setup,
+                            struct wt_sweep **out, struct wt_error *err);
 /* NULL is allowed. */
 void wt_sweep_free(struct wt_sweep *sweep);
 
