@@ -222,13 +222,14 @@ START_TEST(resident_is_not_eligible)
 }
 END_TEST
 
-/* L1l: from 128 threads on, the larger the block the more is waited. */
+/* L1l: from 128 threads on, the larger the block the more is waited. With 64, loads from shared memory take longer than barriers, as
+ * Nsight Compute has it of bar. */
 START_TEST(one_large_block_hides_a_barrier_worst)
 {
     struct wt_table *t = study("barriers", 0);
     for (size_t row = 0; row < 5; row++) {
         ck_assert_double_eq(at(t, row, "occupancy"), 1);
-        ck_assert_str_eq(wt_table_cell(t, row, wt_table_column(t, "stall")), "barrier");
+        ck_assert_str_eq(wt_table_cell(t, row, wt_table_column(t, "stall")), row ? "barrier" : "short_scoreboard");
         if (row > 1)
             ck_assert_double_lt(at(t, row, "issue_active"), at(t, row - 1, "issue_active"));
     }

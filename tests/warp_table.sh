@@ -32,8 +32,18 @@ done | awk '
             for (j = i; j > 1 && list[j] < list[j - 1]; j--) { t = list[j]; list[j] = list[j - 1]; list[j - 1] = t }
         return sprintf("%.1f %% and %.1f %%", 100 * (list[int((count + 1) / 2)] + list[int(count / 2) + 1]) / 2, 100 * list[count])
     }
+    # The counters are printed with two digits; the stalls, which add up to the active warps of an issue, tell more.
+    function sharpen(   key, sum) {
+        for (key in measured) if (key ~ /issue_stalled/) sum += measured[key]
+        if (!sum) return
+        measured["smsp__issue_active.avg.per_cycle_active"] = measured["smsp__warps_active.avg.per_cycle_active"] / sum
+        measured["smsp__warps_eligible.avg.per_cycle_active"] = measured["smsp__issue_active.avg.per_cycle_active"] * \
+            (measured[per_issue("selected")] + measured[per_issue("not_selected")])
+    }
+    function per_issue(state) { return "smsp__average_warps_issue_stalled_" state "_per_issue_active.ratio" }
     function finish(   key, cycles, most, of, with) {
         if (kernel == "") return
+        sharpen()
         most = ""; of = ""
         for (key in measured) if (key ~ /issue_stalled/ && key !~ /selected/) {
             if (most == "" || measured[key] > measured[most]) most = key

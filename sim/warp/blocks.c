@@ -118,13 +118,14 @@ void wt_core_admit(struct wt_core *core, wt_cycle now)
 
 /* ---- Barriers ---- */
 
-/* All warps that wait go on; giving them the word occupies the path to shared memory. */
+/* All warps that wait go on, past what is queued for shared memory; giving them the word occupies the path to it (short-scoreboard,
+ * barrier and throttle stalls of bar with blocks of 64 threads, whose releases would else stand behind 30 accesses). */
 static void release(struct wt_core *core, struct wt_block *block, wt_cycle taken, wt_cycle now)
 {
     const struct wt_warp_rates *rates = &core->machine->gpu->warp;
-    double from = core->banks_free > (double)taken ? core->banks_free : (double)taken;
-    core->banks_free = from + rates->barrier_release + rates->barrier_release_warp * block->arrived;
-    wt_cycle until = (wt_cycle)(from + rates->barrier_latency);
+    double free = core->banks_free > (double)taken ? core->banks_free : (double)taken;
+    core->banks_free = free + rates->barrier_release + rates->barrier_release_warp * block->arrived;
+    wt_cycle until = taken + (wt_cycle)rates->barrier_latency;
     if (until <= now)
         until = now + 1;
     block->arrived = 0;
