@@ -174,6 +174,36 @@ START_TEST(a_warp_executes_as_many_instructions_as_on_the_hardware)
 }
 END_TEST
 
+static const struct wt_instruction *at_place(const struct wt_program *program, uint32_t address)
+{
+    for (size_t i = 0; i < program->count; i++)
+        if (program->places[i] == address)
+            return &program->instructions[i];
+    ck_abort_msg("nothing stands at 0x%x", (unsigned)address);
+}
+
+/* mandelbrot's early steps: 497 of 32768 warps are divided, and 975 of 29804, where threads on their own would divide nearly all. In
+ * its late ones, where 46 of 269276 threads leave, 44 of 9407 warps: as many as those threads make. */
+START_TEST(few_divided_warps_tell_of_like_neighbours)
+{
+    struct wt_sass *sass = read_sass(TRACES "unseen/unseen.sass.zst");
+    struct wt_ncu_source *source = NULL;
+    struct wt_error err = {0};
+    ck_assert_int_eq(wt_ncu_source_read(TRACES "unseen/unseen.source.csv.zst", "mandelbrot", &source, &err), WT_OK);
+    struct wt_sass_report report;
+    struct wt_sass_setup setup = {.path = "unseen.sass", .source = source, .threads_per_block = 128, .hits = WT_HITS_UNKNOWN};
+    ck_assert_int_eq(wt_sass_find(sass, "unseen.sass", "mandelbrot", &setup.function, &err), WT_OK);
+    struct wt_program *program = program_of(&setup, &report);
+    check_within((double)at_place(program, 0x330)->drift, 497.0 / 32768 / 1.6, 1e-5);
+    check_within((double)at_place(program, 0x470)->drift, 975.0 / 29804 / 1.6, 1e-5);
+    ck_assert_double_eq((double)at_place(program, 0x4ed0)->drift, 0);
+    ck_assert_uint_eq(at_place(program, 0x4ed0)->branch, WT_BRANCH_CHANCE);
+    wt_program_free(program);
+    wt_ncu_source_free(source);
+    wt_sass_free(sass);
+}
+END_TEST
+
 /* k_fma's loop is unrolled 16 times; its blocks' work was 2000. Without counts the rest runs once. */
 START_TEST(trips_say_what_counts_would)
 {
@@ -327,6 +357,7 @@ Suite *sass_suite(void)
     tcase_add_loop_test(tcase, loads_are_booked_and_only_what_is_booked_is_waited_for, 0, sizeof files / sizeof *files);
     tcase_add_test(tcase, control_bits_are_where_the_hardware_has_them);
     tcase_add_loop_test(tcase, a_warp_executes_as_many_instructions_as_on_the_hardware, 0, sizeof launches / sizeof *launches);
+    tcase_add_test(tcase, few_divided_warps_tell_of_like_neighbours);
     tcase_add_test(tcase, trips_say_what_counts_would);
     tcase_add_loop_test(tcase, trips_are_numbers_and_work, 0, sizeof trips / sizeof *trips);
     tcase_add_test(tcase, unknown_opcodes_are_named_counted_and_given_a_class);

@@ -79,6 +79,7 @@ static void let_warp_in(struct wt_core *core, struct wt_block *block, const stru
         .state = WT_STALL_NO_INSTRUCTION,
         .number = (uint16_t)number,
         .block = block->slot,
+        .likeness = -1,
         .random = wt_random_stream(machine->setup->seed, "warp",
                                    ((uint64_t)block->kernel << 56) ^ (block->number * block->warps + (uint64_t)number))};
     core->counters.warps++;

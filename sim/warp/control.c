@@ -50,17 +50,54 @@ static bool skips(const struct wt_core *core, struct wt_one_warp *warp, int loop
     return false;
 }
 
+/* ---- Branches ---- */
+
+/* A step of a walk from warp to warp that turns back at 0 and 1; the sum of three is normal enough. */
+static double neighbour(double value, double drift, struct wt_random *random)
+{
+    double step = 2 * (wt_random_unit(random) + wt_random_unit(random) + wt_random_unit(random) - 1.5);
+    value = fabs(value + drift * step);
+    value -= 2 * floor(value / 2);
+    return value > 1 ? 2 - value : value;
+}
+
+/* The value of this warp's data. Every warp of the block walks the same way, from the first one's. */
+static double draw_likeness(const struct wt_core *core, const struct wt_one_warp *warp, double drift)
+{
+    const struct wt_block *block = &core->blocks[warp->block];
+    struct wt_random walk =
+        wt_random_stream(core->machine->setup->seed, "likeness", block->number ^ ((uint64_t)block->kernel << 56));
+    double value = wt_random_unit(&walk);
+    for (int i = 0; i < warp->number; i++)
+        value = neighbour(value, drift, &walk);
+    return value;
+}
+
+/* Which of three ways a warp goes, of probabilities first, second and the rest: 0, 1, 2. What its value says beyond that decides the
+ * next branch. */
+static int way(const struct wt_core *core, struct wt_one_warp *warp, double drift, double first, double second)
+{
+    if (drift <= 0) {
+        double drawn = wt_random_unit(&warp->random);
+        return drawn < first ? 0 : drawn < first + second ? 1 : 2;
+    }
+    if (warp->likeness < 0)
+        warp->likeness = draw_likeness(core, warp, drift);
+    double bounds[4] = {0, first, first + second, 1}, value = warp->likeness;
+    int taken = value < bounds[1] ? 0 : value < bounds[2] ? 1 : 2;
+    warp->likeness = (value - bounds[taken]) / (bounds[taken + 1] - bounds[taken]);
+    return taken;
+}
+
 static bool goes_second(const struct wt_core *core, struct wt_one_warp *warp, const struct wt_instruction *i)
 {
     const struct wt_program *program = core->machine->setup->kernels[core->blocks[warp->block].kernel].program;
     uint32_t bit = (uint32_t)1 << i->index;
-    double draw = wt_random_unit(&warp->random);
+    int taken = way(core, warp, (double)i->drift, (double)i->chance, (double)program->splits[i->index].both);
     warp->diverged &= ~bit;
-    if (draw < i->chance)
-        return true;
-    if (draw < (double)i->chance + program->splits[i->index].both)
+    if (taken == 1)
         warp->diverged |= bit;
-    return false;
+    return taken == 0;
 }
 
 bool wt_control_taken(const struct wt_core *core, struct wt_one_warp *warp, const struct wt_instruction *i)
@@ -75,7 +112,7 @@ bool wt_control_taken(const struct wt_core *core, struct wt_one_warp *warp, cons
     case WT_BRANCH_SKIP:
         return skips(core, warp, i->index);
     case WT_BRANCH_CHANCE:
-        return i->chance >= 1 || wt_random_unit(&warp->random) < i->chance;
+        return i->chance >= 1 || way(core, warp, (double)i->drift, (double)i->chance, 0) == 0;
     case WT_BRANCH_LATER_WARPS:
         return warp->number > 0;
     case WT_BRANCH_SPLIT:

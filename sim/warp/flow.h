@@ -10,6 +10,7 @@
 struct wt_flow {
     double taken, falls; /* parts of the executions that go there; more than 1 together where warps diverge */
     double both;         /* part that does */
+    double drift;        /* how much neighbouring warps differ (wt_instruction.drift), by how few warps diverge */
     bool known;          /* from counts; else assumed */
 };
 

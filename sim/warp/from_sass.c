@@ -17,7 +17,7 @@ static const float almost_always = 0.9999998f;
 /* What becomes of one branch. */
 struct decision {
     enum wt_branch branch;
-    float chance;
+    float chance, drift;
     int index;     /* of the loop or split */
     bool leaves;   /* a loop's exit in its middle: taken means staying, and a jump out is put behind it */
     bool decided;
@@ -90,11 +90,12 @@ static bool is_left_early(const struct builder *b, size_t first, size_t last)
     return false;
 }
 
-static struct decision by_chance(double chance)
+static struct decision by_chance(double chance, double drift)
 {
     if (chance <= 1e-9)
         return (struct decision){.branch = WT_BRANCH_NEVER, .decided = true};
-    return (struct decision){.branch = WT_BRANCH_CHANCE, .chance = chance < 1 ? (float)chance : 1, .decided = true};
+    float in_range = chance < 1 ? (float)chance : 1;
+    return (struct decision){.branch = WT_BRANCH_CHANCE, .chance = in_range, .drift = (float)drift, .decided = true};
 }
 
 /* A branch back. */
@@ -103,17 +104,17 @@ static struct decision repeat(struct builder *b, size_t index, size_t target)
     struct wt_flow flow = wt_flow_of(&b->flows, index);
     bool told = trip_at(b, index) != NULL;
     if (!wt_flow_conditional(at(b, index)))
-        return by_chance(almost_always);
+        return by_chance(almost_always, 0);
     if (!flow.known && !told) {
         b->report->assumed_loops++;
         return (struct decision){.branch = WT_BRANCH_NEVER, .decided = true};
     }
     double again = flow.taken < almost_always ? flow.taken : almost_always;
     if (!told && (again <= 0 || is_left_early(b, target, index)))
-        return by_chance(again);
+        return by_chance(again, flow.drift);
     int loop = add_loop(b, index, target, index, 1 / (1 - again));
     if (loop < 0)
-        return by_chance(again);
+        return by_chance(again, flow.drift);
     return (struct decision){.branch = WT_BRANCH_LOOP, .index = loop, .decided = true};
 }
 
@@ -134,7 +135,7 @@ static struct decision leave(struct builder *b, size_t index, size_t last, doubl
     size_t first = (size_t)wt_flow_target(&b->flows, last);
     int loop = taken > 0 && taken < 1 ? add_loop(b, index, first, last, 1 / taken) : -1;
     if (loop < 0)
-        return by_chance(taken);
+        return by_chance(taken, 0);
     return (struct decision){.branch = WT_BRANCH_LOOP, .index = loop, .leaves = true, .decided = true};
 }
 
@@ -171,10 +172,12 @@ static struct decision fork(struct builder *b, size_t index, size_t target, stru
     struct wt_split split = {.both = flow.both};
     int number = flow.both > 1e-6 && unites(b, index, target) ? wt_program_add_split(b->program, &split) : -1;
     if (number < 0)
-        return by_chance(1 - flow.falls);
+        return by_chance(1 - flow.falls, flow.drift);
     b->decisions[target - 1] = (struct decision){.branch = WT_BRANCH_UNITE, .index = number, .decided = true};
-    float chance = (float)(1 - flow.falls);
-    return (struct decision){.branch = WT_BRANCH_SPLIT, .index = number, .chance = chance, .decided = true};
+    struct decision split_here = {.branch = WT_BRANCH_SPLIT, .index = number, .decided = true};
+    split_here.chance = (float)(1 - flow.falls);
+    split_here.drift = (float)flow.drift;
+    return split_here;
 }
 
 static struct decision forward(struct builder *b, size_t index, size_t target)
@@ -187,7 +190,7 @@ static struct decision forward(struct builder *b, size_t index, size_t target)
         return leave(b, index, (size_t)last, 0.5);
     if (!flow.known) {
         b->report->assumed_branches++;
-        return by_chance(0);
+        return by_chance(0, 0);
     }
     if (last >= 0 && flow.both < 1e-6)
         return leave(b, index, (size_t)last, flow.taken);
@@ -205,7 +208,7 @@ static struct decision decide_exit(struct builder *b, size_t index)
         return (struct decision){.branch = WT_BRANCH_ALWAYS, .decided = true};
     if (only_first_warp(b, index, flow.falls))
         return (struct decision){.branch = WT_BRANCH_LATER_WARPS, .decided = true};
-    return by_chance(1 - flow.falls);
+    return by_chance(1 - flow.falls, flow.drift);
 }
 
 static struct decision decide(struct builder *b, size_t index)
@@ -383,6 +386,7 @@ static void aim(struct builder *b, const struct copy *copy, size_t index, struct
     const struct decision *decision = &b->decisions[index];
     to->branch = (uint8_t)decision->branch;
     to->chance = decision->chance;
+    to->drift = decision->drift;
     to->index = (uint8_t)decision->index;
     if (is(b, index, "RET") && copy->depth) {
         to->branch = WT_BRANCH_CHANCE, to->chance = almost_always;

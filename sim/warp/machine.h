@@ -94,6 +94,7 @@ struct wt_one_warp {
     uint16_t block;         /* slot */
     uint32_t open_loops;    /* bit mask: `left` holds */
     uint32_t diverged;      /* bit mask, by split */
+    double likeness;        /* what decides branches that neighbours take alike; negative: not drawn yet */
     uint32_t left[WT_MOST_LOOPS];
     struct wt_random random;
 };

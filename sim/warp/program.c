@@ -123,6 +123,8 @@ static const char *branch_fault(const struct wt_program *p, size_t at)
         return "it belongs to no split, or goes backward";
     if (!is_share(i->chance) || (i->branch == WT_BRANCH_SPLIT && !is_share(i->chance + p->splits[i->index].both)))
         return "probabilities are from 0 to 1";
+    if (!is_share(i->drift))
+        return "the drift is from 0 to 1";
     if (i->op == WT_OP_BRANCH && i->target <= at &&
         (i->branch == WT_BRANCH_ALWAYS || (i->branch == WT_BRANCH_CHANCE && i->chance > 0.9999999)))
         return "it goes back for ever; give the loop a count";

@@ -120,6 +120,9 @@ struct wt_instruction {
     float active;   /* of the executions: fraction in which at least one thread is predicated on. Else it issues, and
                        does nothing. 1 when not predicated */
     float chance;   /* of CHANCE and SPLIT */
+    float drift;    /* likewise, where neighbours have like data and go the same way: a warp goes by a value of its data, spread
+                       evenly from 0 to 1, that lies as far (standard deviation) from its neighbour's in the block. 0: the warp
+                       goes on its own */
     uint32_t target; /* instruction index; of BRANCH, save NEVER */
 };
 

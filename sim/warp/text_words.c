@@ -261,6 +261,7 @@ static void set_chance(struct wt_instruction_text *t, double value)
         t->instruction.branch = WT_BRANCH_CHANCE;
 }
 
+SETTER(drift, t->instruction.drift = (float)value)
 SETTER(width, t->width = (int)value)
 SETTER(stride, t->stride = (int)value)
 SETTER(lanes, t->lanes = (int)value)
@@ -286,6 +287,8 @@ static const struct wt_text_key keys[] = {
     {"later-warps", "of bra and exit: all warps of the block but the first", 0, 0, set_later, .is_flag = true, .of_control = true},
     {"never", "of bra, exit and bsync: has no effect", 0, 0, set_never, .is_flag = true, .of_control = true},
     {"chance", "of bra and exit: probability that it is taken; with split: of the second path alone", 0, 1, set_chance,
+     .of_control = true},
+    {"drift", "with chance: neighbours go alike, by values spread from 0 to 1 that differ by this; 0: each on its own", 0, 1, set_drift,
      .of_control = true},
     {"loop", "of bra: the end of the loop that runs as often as `count` of this number says", 0, WT_MOST_LOOPS - 1, set_loop,
      .of_control = true},
@@ -382,7 +385,7 @@ static const char statements[] =
     "  if P [both=Q] { } [else { }]  the warp takes the first path (P) or, diverged, both (Q)\n"
     "  first-warp { }                only the block's first warp\n"
     "  NAME:                         a label\n"
-    "  bra NAME [chance=P | trips=COUNT | later-warps | never]\n"
+    "  bra NAME [chance=P [drift=S] | trips=COUNT | later-warps | never]\n"
     "  [@p0] MNEMONIC operands key=value    the first operand is the result; registers r0 to r254, p0 to p6, ur0 to ur62\n"
     "As `wavetail import sass` writes them:\n"
     "  control given                 nothing is worked out from the registers: stall, wait, write and read are as written\n"

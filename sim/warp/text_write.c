@@ -88,6 +88,13 @@ static void write_access(FILE *stream, const struct wt_access *access)
         fputs(" scattered", stream);
 }
 
+static void write_chance(FILE *stream, const struct wt_instruction *i)
+{
+    fprintf(stream, " chance=%.9g", (double)i->chance);
+    if (i->drift > 0)
+        fprintf(stream, " drift=%.9g", (double)i->drift);
+}
+
 /* Where it goes, of a branch or EXIT. */
 static void write_way(FILE *stream, const struct wt_instruction *i)
 {
@@ -103,12 +110,12 @@ static void write_way(FILE *stream, const struct wt_instruction *i)
         fputs(" later-warps", stream);
         break;
     case WT_BRANCH_CHANCE:
-        fprintf(stream, " chance=%.9g", (double)i->chance);
+        write_chance(stream, i);
         break;
     default:
         fprintf(stream, " %s=%d", indexed[i->branch], i->index);
         if (i->branch == WT_BRANCH_SPLIT)
-            fprintf(stream, " chance=%.9g", (double)i->chance);
+            write_chance(stream, i);
     }
 }
 
