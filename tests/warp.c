@@ -85,6 +85,16 @@ START_TEST(memory_answers_after_its_levels_latency)
 }
 END_TEST
 
+/* A slice of L2 holds 512 bytes in a row, and takes a sector of an atomic every 1.446 cycles: every 47.7 on a 33rd of the GPU. */
+START_TEST(atomics_on_few_words_wait_for_the_slices_that_hold_them)
+{
+    check_within(cycles_of("loop 100 { red [r2] words=128 }\nexit\n", 32), 100 * 4 * 47.7, 0.05);
+    check_within(cycles_of("loop 800 { red [r2] words=1024 }\nexit\n", 32), 800 * 4 * 47.7 / 8, 0.05);
+    check_within(cycles_of("loop 25 { red [r2] lanes=16 stride=0 ways=16 }\nexit\n", 32), 25 * 16 * 47.7, 0.05);
+    ck_assert_double_lt(cycles_of("loop 100 { red [r2] }\nexit\n", 32), 100 * 4 * 47.7 / 10);
+}
+END_TEST
+
 /* ---- Nsight Compute's counters ---- */
 
 struct counters {
@@ -368,6 +378,7 @@ Suite *warp_suite(void)
     tcase_add_test(time, shared_memory_serves_one_pass_a_cycle);
     tcase_add_test(time, a_barrier_takes_longer_with_every_warp);
     tcase_add_test(time, memory_answers_after_its_levels_latency);
+    tcase_add_test(time, atomics_on_few_words_wait_for_the_slices_that_hold_them);
     tcase_add_loop_test(time, averages_are_nsight_computes, 0, sizeof measured / sizeof *measured);
     suite_add_tcase(suite, time);
     TCase *rules = tcase_create("rules");

@@ -166,6 +166,10 @@ struct wt_memory_rates {
     double l2_write_port_bytes;    /* what a port carries: stores and atomics */
     double l2_write_request_bytes; /* a store's line takes as much of it as so many bytes more */
     double l2_reduce_bytes, l2_atomic_bytes; /* a sector of atomics without and with a result takes as much of it as so many */
+    double l2_fabric_bytes;        /* what L2 takes in from DRAM, stores and atomics together; half of it crosses between its halves */
+    double l2_slices;              /* 0: not known */
+    double l2_slice_bytes;         /* consecutive addresses that one of them holds */
+    double l2_slice_request;       /* a slice takes an atomic's line each this long */
     double l2_dirty_mib;           /* L2 keeps so much from DRAM before it writes back */
     double store_buffer_bytes;     /* an SM's stores and atomics on their way to L2 */
     double dram_buffer_bytes;      /* an SM's share of what L2 has to write back before stores wait for that */
@@ -176,7 +180,7 @@ struct wt_memory_rates {
     double dram_granule_bytes;     /* least that a scattered access transfers */
     double dram_turn;              /* part of the bandwidth that is lost where half of the traffic is writes */
     double atomic_latency;
-    double atomic_interval;        /* whole GPU: atomics on one address follow each other this closely */
+    double atomic_interval;        /* a slice of L2 takes an atomic's sector, or one of its threads on one address, each this long */
     double spread;                 /* L2 and DRAM latencies vary by this fraction from slice to slice, to either side */
 };
 

@@ -68,6 +68,8 @@ static struct wt_gpu part_of(const struct wt_gpu *gpu, int sms)
     part.rates.report_cycles *= sms_per_gpc / sms;
     part.memory_gbs *= share;
     part.memory.l2_gpu_bytes *= share;
+    part.memory.l2_fabric_bytes *= share;
+    part.memory.l2_slice_request /= share;
     part.memory.l2_dirty_mib *= share;
     part.memory.atomic_interval /= share;
     share_ports(&part, gpu, sms);

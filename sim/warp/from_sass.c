@@ -287,7 +287,7 @@ static void measure_access(const struct wt_ncu_row *counts, double active, struc
         access->wavefronts = (float)clamped(counts->threads_on / executions / (8 * (double)access->sectors), 1, 32);
     if (access->kind == WT_ACCESS_LOAD && access->space == WT_SPACE_GLOBAL && wt_ncu_is_random(counts))
         access->wavefronts = (float)most_in_a_bank(counts->threads_on / executions);
-    access->scattered = access->lines >= 16 && access->sectors < 1.5 * access->lines;
+    access->scattered = wt_ncu_is_scattered((double)access->lines, (double)access->sectors);
 }
 
 /* A word that a whole warp reads is one that its block's other warps read, too. */
@@ -297,6 +297,11 @@ static void set_hits(const struct wt_hit_rates *hits, bool random, struct wt_acc
 {
     if (access->kind != WT_ACCESS_LOAD) {
         access->l2_hit = (float)(access->kind == WT_ACCESS_STORE ? hits->store : hits->atomic);
+        access->dirty = (float)hits->dirty;
+        if (access->kind != WT_ACCESS_STORE && hits->slice_bytes > 0)
+            access->words = (float)(hits->slice_bytes / access->width_bytes);
+        if (access->kind != WT_ACCESS_STORE && hits->meet > 0)
+            access->wavefronts = (float)clamped(hits->meet, 1, 32);
         return;
     }
     access->l1_hit = (float)(random ? hits->l1_random : hits->l1);

@@ -14,7 +14,7 @@
  *
  * What a memory instruction will find is worked out when it issues: each unit has a time from which it is free again
  * (the banks, L1's tags and data, the SM's port to L2, the SM's share of what L2 sends, of what it takes and of DRAM's
- * bandwidth), and the result comes when the last of them has served it, plus the latency of the level that answered.
+ * bandwidth, of what L2 takes in and of its slices' time for atomics), and the result comes when the last of them has served it, plus the latency of the level that answered.
  * Stores and atomics wait in a buffer (store_buffer_bytes; dram_buffer_bytes once L2 writes back); when it is full, what
  * follows them waits in the queues, and a warp that has ended stays until its last store has left them ("drain").
  *
@@ -158,10 +158,12 @@ struct wt_core {
     wt_cycle active_since;
     struct wt_block_end ends[WT_MAX_SLOTS]; /* of this epoch */
     int end_count;
-    double banks_free, tags_free, port_free, barrier_free, atomic_free;
+    double banks_free, tags_free, port_free, barrier_free;
     bool banks_stored;
     struct wt_channel l2, l2_in, dram; /* l2_in: stores and atomics */
-    double stored, written; /* in this epoch: bytes to L2 for the first time, cost of writing back to DRAM */
+    struct wt_channel fabric; /* what L2 takes in */
+    struct wt_channel slices; /* of L2, for atomics: cycles of all that hold the words, in place of bytes */
+    double stored, written; /* in this epoch: bytes of L2 that stores take for the first time, cost of writing back to DRAM */
     struct wt_warp_counters counters;
     bool reports_issues; /* to the observer */
     struct wt_watched *watched; /* the sub-core whose warps' states it wants; owned; NULL: none of this SM's */
@@ -187,7 +189,7 @@ struct wt_machine {
     double spread;
     double dram_wait;   /* mean delay of an access to DRAM by what others have under way, cycles: of this epoch */
     bool writes_back;   /* L2 holds as much as it keeps from DRAM: what is stored now goes there */
-    double sms_active;  /* for atomics: how many share one address */
+    wt_cycle epoch;     /* after which bandwidth is shared anew */
     wt_time origin;     /* first start of a block: observers' times are from then on */
 };
 

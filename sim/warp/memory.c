@@ -139,12 +139,14 @@ static double load_beyond_l1(struct wt_core *core, struct wt_one_warp *warp, con
     core->counters.l2_hits += whole(sectors - misses, &warp->random);
     if (misses > 0) {
         done = later(done, from_dram(core, warp, access, misses, lines * misses / sectors, from));
+        done = later(done, taken_by(&core->fabric, from, 32 * misses));
         latency = rates->dram_latency;
     }
     return done + latency_to(machine, latency, &warp->random);
 }
 
-/* What is stored displaces what was stored earlier, and sectors written in part have to be fetched where L2 lacks them. */
+/* What is stored displaces what was stored earlier, and sectors written in part have to be fetched where L2 lacks them. A
+ * sector alone in its line takes DRAM for a granule and L2 a line, unless other stores have filled its neighbours meanwhile. */
 static void make_dirty(struct wt_core *core, struct wt_one_warp *warp, const struct wt_access *access, double from)
 {
     const struct wt_memory_rates *rates = &core->machine->gpu->memory;
@@ -152,23 +154,52 @@ static void make_dirty(struct wt_core *core, struct wt_one_warp *warp, const str
     double bytes = access->bytes > 0 && access->bytes < whole_sectors ? access->bytes : whole_sectors;
     if (access->l2_hit >= 0 && bytes < whole_sectors)
         fetched = whole_sectors * (1 - access->l2_hit);
-    double written = later(bytes, fetched);
-    core->stored += written;
+    double written = access->dirty >= 0 ? whole_sectors * access->dirty : later(bytes, fetched);
+    double alone = access->scattered ? written / whole_sectors : 0;
+    double cost = (1 + alone * (rates->dram_granule_bytes / 32 - 1)) / rates->dram_efficiency;
+    core->stored += written * (1 + alone * (4 * access->lines / access->sectors - 1));
     if (!core->machine->writes_back)
         written = 0;
     if (fetched + written <= 0)
         return;
-    core->written += written / rates->dram_efficiency;
+    core->written += written * cost;
     core->counters.dram_bytes += whole(fetched + written, &warp->random);
-    taken_by(&core->dram, from, (fetched + written) / rates->dram_efficiency);
+    taken_by(&core->dram, from, (fetched + written) * cost);
 }
 
 /* From when on L1 takes more: those on their way to L2, and what L2 then has to write back, have room in the buffer. */
 static double buffer_free(const struct wt_core *core)
 {
     const struct wt_memory_rates *rates = &core->machine->gpu->memory;
-    return later(core->l2_in.free - rates->store_buffer_bytes / core->l2_in.rate,
-                 core->dram.free - rates->dram_buffer_bytes / core->dram.rate);
+    double sent = core->l2_in.free - rates->store_buffer_bytes / core->l2_in.rate;
+    sent = later(sent, core->slices.free - (double)core->machine->epoch);
+    double taken = core->fabric.free - rates->dram_buffer_bytes / core->fabric.rate;
+    return later(later(sent, taken), core->dram.free - rates->dram_buffer_bytes / core->dram.rate);
+}
+
+/* Slices of L2, all of which have as much to do, among which the access's words lie. */
+static double slices_of(const struct wt_memory_rates *rates, const struct wt_access *access)
+{
+    if (access->words <= 0 || rates->l2_slices <= 0) {
+        bool meet = access->wavefronts > 1 || access->bytes <= access->width_bytes;
+        return meet || rates->l2_slices <= 0 ? 1 : rates->l2_slices;
+    }
+    double pieces = ceil(access->words * access->width_bytes / rates->l2_slice_bytes);
+    return pieces / ceil(pieces / rates->l2_slices);
+}
+
+/* An atomic keeps its slices' arithmetic busy for each sector, or each of the threads that meet in a word, and their tags for
+ * each line; half of the lines come by way of another slice. Returns from when on the slices are free again; what an SM asks
+ * for within an epoch is served at once. */
+static double through_slices(struct wt_core *core, const struct wt_access *access, double from)
+{
+    const struct wt_memory_rates *rates = &core->machine->gpu->memory;
+    if (rates->l2_slices <= 0 && access->wavefronts <= 1)
+        return from;
+    double slices = slices_of(rates, access), others = rates->l2_slices > 0 ? slices / rates->l2_slices / 2 : 0;
+    double busy = later(access->sectors * access->wavefronts * rates->atomic_interval,
+                        access->lines * rates->l2_slice_request * (1 + others));
+    return taken_by(&core->slices, from, busy / slices) - (double)core->machine->epoch;
 }
 
 /* Stores and atomics. Returns when they have been acknowledged, or their result is there. */
@@ -190,12 +221,9 @@ static double store_to_l2(struct wt_core *core, struct wt_one_warp *warp, const 
         latency = rates->atomic_latency;
         if (misses > 0)
             done = later(done, from_dram(core, warp, access, misses, access->lines * misses / access->sectors, from));
-        if (access->wavefronts > 1) {
-            core->atomic_free =
-                later(core->atomic_free, from) + access->wavefronts * rates->atomic_interval * machine->sms_active;
-            done = later(done, core->atomic_free);
-        }
+        done = later(done, through_slices(core, access, from));
     }
+    done = later(done, taken_by(&core->fabric, from, 32 * access->sectors));
     core->tags_free = later(core->tags_free, buffer_free(core));
     return done + latency_to(machine, latency, &warp->random);
 }

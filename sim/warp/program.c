@@ -103,6 +103,8 @@ static const char *access_fault(const struct wt_access *access)
         return "a warp takes 0 to 128 wavefronts";
     if (!(access->l1_hit <= 1 && access->l2_hit <= 1))
         return "a hit rate is at most 1";
+    if (!(access->words >= 0 && access->dirty <= 1))
+        return "atomics meet in 0 words or more, and at most all that is stored is dirty";
     return NULL;
 }
 
@@ -247,5 +249,6 @@ struct wt_access wt_access_strided(enum wt_space space, enum wt_access_kind kind
                               .wavefronts = banked ? (float)bank_passes(width_bytes, stride_bytes, lanes) : 1,
                               .l1_hit = -1,
                               .l2_hit = -1,
+                              .dirty = -1,
                               .scattered = !banked && stride_bytes >= 128};
 }

@@ -96,6 +96,9 @@ struct wt_access {
     float wavefronts; /* shared: passes through the banks (1: free of conflicts); 1 … 32 times the width / 4.
                          Global atomics: most threads that meet in one address. Global loads at random addresses: the same
                          passes, in place of one per line; else 1 */
+    float words;   /* global atomics: different words that the whole grid's threads meet in; 0: as many as there are slices of
+                      L2, or a single one where a warp's threads meet or just one takes part */
+    float dirty;   /* stores: of the sectors, those that wait to be written to DRAM for the first time; negative: by `bytes` */
     float l1_hit;  /* of the sectors, 0 … 1; negative: estimated (none of global, all of local) */
     float l2_hit;  /* of those that miss in L1; negative: estimated from the footprint and the GPU's L2. Of stores: of the
                       sectors, those that need not be fetched before they can be written in part */

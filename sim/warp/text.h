@@ -28,7 +28,7 @@
  * control bits as in SASS, worked out from the registers where not given: stall=N, wait=0+2, write=N, read=N, yield;
  * of memory: width=BYTES per thread, stride=BYTES from thread to thread, lanes=N, or lines=N sectors=N directly;
  * ways=N (passes through the banks; of global atomics: threads that meet in one address), l1=P, l2=P (hit rates),
- * footprint=MIB, scattered.
+ * footprint=MIB, words=N (that all of the grid's atomics meet in), dirty=P (of what is stored), scattered.
  *
  * What wt_text_write makes of other programs (SASS) says it all: `control given` (nothing is worked out from registers), and
  * branches in the form of warp/program.h, whose loops and splits are declared by number:

@@ -206,7 +206,7 @@ void wt_text_begin(struct wt_instruction_text *t, const char *word)
     t->width = width_of(t->mnemonic, word);
     t->stride = -1;
     t->lanes = 32;
-    t->lines = t->sectors = t->bytes = t->ways = t->l1_hit = t->l2_hit = -1;
+    t->lines = t->sectors = t->bytes = t->ways = t->l1_hit = t->l2_hit = t->dirty = -1;
 }
 
 struct wt_access wt_text_access(const struct wt_instruction_text *t)
@@ -226,6 +226,8 @@ struct wt_access wt_text_access(const struct wt_instruction_text *t)
     access.l1_hit = (float)t->l1_hit;
     access.l2_hit = (float)t->l2_hit;
     access.footprint_mib = (float)t->footprint_mib;
+    access.words = (float)t->words;
+    access.dirty = (float)t->dirty;
     access.scattered |= t->scattered;
     return access;
 }
@@ -272,6 +274,8 @@ SETTER(ways, t->ways = value)
 SETTER(l1, t->l1_hit = value)
 SETTER(l2, t->l2_hit = value)
 SETTER(footprint, t->footprint_mib = value)
+SETTER(words, t->words = value)
+SETTER(dirty, t->dirty = value)
 SETTER(scattered, t->scattered = true)
 
 static const struct wt_text_key keys[] = {
@@ -306,6 +310,8 @@ static const struct wt_text_key keys[] = {
     {"l1", "part of the sectors that L1 has; default: none of global memory, all of local", 0, 1, set_l1, true},
     {"l2", "part of the rest that L2 has; default: by the footprint, of atomics all", 0, 1, set_l2, true},
     {"footprint", "MiB that the grid touches this way; default: more than any cache", 0, 1e9, set_footprint, true},
+    {"words", "of global atomics: different words that all the grid's threads meet in; default: many", 0, 1e9, set_words, true},
+    {"dirty", "of stores: part of the sectors that DRAM gets in the end; default: by the bytes", 0, 1, set_dirty, true},
     {"scattered", "lines lie apart in DRAM; default: from a stride of 128 bytes on", 0, 0, set_scattered, true, true},
 };
 

@@ -61,7 +61,7 @@ struct wt_instruction_text {
     bool gave_stall, gave_boards;
     int width, stride, lanes; /* stride -1: the width */
     double lines, sectors, bytes, ways; /* -1: from the stride */
-    double l1_hit, l2_hit, footprint_mib;
+    double l1_hit, l2_hit, footprint_mib, words, dirty;
     bool scattered;
 };
 

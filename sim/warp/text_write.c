@@ -84,6 +84,10 @@ static void write_access(FILE *stream, const struct wt_access *access)
         fprintf(stream, " l2=%.9g", (double)access->l2_hit);
     if (access->footprint_mib > 0)
         fprintf(stream, " footprint=%.9g", (double)access->footprint_mib);
+    if (access->words > 0)
+        fprintf(stream, " words=%.9g", (double)access->words);
+    if (access->dirty >= 0)
+        fprintf(stream, " dirty=%.9g", (double)access->dirty);
     if (access->scattered)
         fputs(" scattered", stream);
 }

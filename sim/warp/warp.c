@@ -36,7 +36,7 @@ struct wt_warp {
     wt_cycle horizon; /* every SM has been simulated up to here */
     wt_cycle epoch;   /* cycles */
     double dram_use;  /* of its bandwidth, smoothed */
-    double dram_bytes, l2_bytes; /* per cycle, all SMs */
+    double dram_bytes, l2_bytes, fabric_bytes; /* per cycle, all SMs */
     double l2_in_bytes;          /* the same of a port's SMs */
     uint16_t *by_port;           /* SMs, those that share a port to L2 side by side */
     int *port_begin, port_count; /* places in by_port; one more at the end */
@@ -64,29 +64,66 @@ static double fair_level(double *wishes, int count, double capacity)
     return INFINITY;
 }
 
-enum channel { L2, L2_IN, DRAM };
+enum channel { L2, L2_IN, FABRIC, DRAM };
 
 static struct wt_channel *channel_of(struct wt_core *core, enum channel which)
 {
-    return which == DRAM ? &core->dram : which == L2_IN ? &core->l2_in : &core->l2;
+    switch (which) {
+    case L2:
+        return &core->l2;
+    case L2_IN:
+        return &core->l2_in;
+    case FABRIC:
+        return &core->fabric;
+    default:
+        return &core->dram;
+    }
 }
 
-/* An SM asks for what it has waiting and as much again as it asked for in this epoch; it gets its fair share, or what its
- * port carries where there is enough for all. */
+/* What an SM has waiting and as much again as it asked for in this epoch, per cycle. */
+static double wish_of(const struct wt_warp *w, struct wt_channel *channel)
+{
+    double waiting = (channel->free - (double)w->horizon) * channel->rate;
+    double wish = channel->demand + (waiting > 0 ? waiting : 0);
+    channel->demand = 0;
+    return wish / (double)w->epoch;
+}
+
+/* An SM gets its fair share of what all ask for, or what its port carries where there is enough for all. */
 static void share_among(struct wt_warp *w, enum channel which, const uint16_t *sms, int count, double capacity, double port)
 {
     int asking = 0;
     for (int i = 0; i < count; i++) {
-        struct wt_channel *channel = channel_of(&w->cores[sms[i]], which);
-        double waiting = (channel->free - (double)w->horizon) * channel->rate;
-        double wish = channel->demand + (waiting > 0 ? waiting : 0);
-        channel->demand = 0;
+        double wish = wish_of(w, channel_of(&w->cores[sms[i]], which));
         if (wish > 0)
-            w->shares[asking++] = wish / (double)w->epoch;
+            w->shares[asking++] = wish;
     }
     double level = asking ? fair_level(w->shares, asking, capacity) : port;
     for (int i = 0; i < count; i++)
         channel_of(&w->cores[sms[i]], which)->rate = level < port ? level : port;
+}
+
+/* The slices' time goes to those that ask for atomics, what is left of it, too; an SM that begins gets no more than if all
+ * that are at work began with it. */
+static void share_slices(struct wt_warp *w)
+{
+    int asking = 0, working = 0;
+    double wished = 0;
+    for (int i = 0; i < w->core_count; i++) {
+        struct wt_channel *channel = &w->cores[i].slices;
+        double wish = wish_of(w, channel);
+        working += w->cores[i].resident_blocks > 0;
+        channel->rate = wish;
+        wished += wish;
+        if (wish > 0)
+            w->shares[asking++] = wish;
+    }
+    double level = wished > 1 ? fair_level(w->shares, asking, 1) : 0, more = asking ? (1 - wished) / asking : 0;
+    double begins = wished > 1 ? level : 1 / fmax(working, 1);
+    for (int i = 0; i < w->core_count; i++) {
+        struct wt_channel *channel = &w->cores[i].slices;
+        channel->rate = channel->rate <= 0 || wished > 1 ? begins : channel->rate + more;
+    }
 }
 
 /* Part of DRAM's bandwidth that is left where reads and writes take turns. */
@@ -126,6 +163,8 @@ static void share_bandwidth(struct wt_warp *w)
     update_wait(w);
     const struct wt_memory_rates *rates = &w->setup.gpu->memory;
     share_among(w, L2, w->by_port, w->core_count, w->l2_bytes, port_of(rates));
+    share_among(w, FABRIC, w->by_port, w->core_count, w->fabric_bytes, rates->l2_bytes);
+    share_slices(w);
     share_among(w, DRAM, w->by_port, w->core_count, w->dram_bytes * turn(w), rates->l2_bytes);
     for (int i = 0; i < w->port_count; i++)
         share_among(w, L2_IN, w->by_port + w->port_begin[i], w->port_begin[i + 1] - w->port_begin[i], w->l2_in_bytes,
@@ -298,7 +337,8 @@ static void set_up_core(struct wt_warp *w, int index)
     }
     core->lines_ready = wt_alloc(w->machine.line_count, sizeof *core->lines_ready);
     core->l2.rate = core->l2_in.rate = port_of(&w->setup.gpu->memory);
-    core->dram.rate = w->setup.gpu->memory.l2_bytes;
+    core->dram.rate = core->fabric.rate = w->setup.gpu->memory.l2_bytes;
+    core->slices.rate = 1.0 / w->core_count;
     for (int i = 0; i < WT_MAX_SLOTS; i++)
         core->blocks[i].loop_counts = wt_alloc(WT_MOST_LOOPS, sizeof *core->blocks[i].loop_counts);
     for (int s = 0; s < w->machine.subcore_count; s++)
@@ -314,7 +354,6 @@ static void set_up_machine(struct wt_warp *w)
     machine->subcore_count = gpu->limits.subcores;
     machine->slots = gpu->limits.warps_per_sm / gpu->limits.subcores;
     machine->spread = gpu->memory.spread;
-    machine->sms_active = gpu->topology.sm_count;
     machine->origin = WT_NEVER;
     machine->steps = wt_alloc(w->setup.kernel_count, sizeof(struct wt_step *));
     for (size_t i = 0; i < w->setup.kernel_count; i++)
@@ -356,9 +395,10 @@ static void set_up(struct wt_warp *w)
     const struct wt_gpu *gpu = w->setup.gpu;
     set_up_machine(w);
     double latency = gpu->rates.launch_latency_cycles;
-    w->epoch = (wt_cycle)(latency < SHORTEST_EPOCH ? SHORTEST_EPOCH : latency > LONGEST_EPOCH ? LONGEST_EPOCH : latency);
+    w->epoch = w->machine.epoch = (wt_cycle)(latency < SHORTEST_EPOCH ? SHORTEST_EPOCH : latency > LONGEST_EPOCH ? LONGEST_EPOCH : latency);
     w->dram_bytes = dram_rate(gpu);
     w->l2_bytes = gpu->memory.l2_gpu_bytes > 0 ? gpu->memory.l2_gpu_bytes : INFINITY;
+    w->fabric_bytes = gpu->memory.l2_fabric_bytes > 0 ? gpu->memory.l2_fabric_bytes : INFINITY;
     w->core_count = gpu->topology.sm_count;
     set_up_ports(w);
     w->cores = wt_alloc((size_t)w->core_count, sizeof *w->cores);
