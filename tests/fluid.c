@@ -193,6 +193,18 @@ START_TEST(what_the_oldest_cannot_use_others_get)
 }
 END_TEST
 
+/* Six warps saturate the SM. Parts that share alike get 3/4 of full speed each; apart, the older is through at 1000, when the younger
+ * has done half. */
+START_TEST(parts_of_a_block_share_alike_or_go_apart)
+{
+    runs[run_count++] = (struct run){.parts = 2, .part = {{4, 1000}, {4, 1000}}};
+    DRIVE({.sm_demand = 1 / 6.0, .favour = 1, .parts = parts_of});
+    assert_ends((double[]){4000 / 3.0});
+    DRIVE({.sm_demand = 1 / 6.0, .favour = 1, .apart = true, .parts = parts_of});
+    assert_ends((double[]){1500});
+}
+END_TEST
+
 /* Each sub-core serves one warp at full speed. Five warps are 2, 1, 1, 1; the next block's 1, 2, 1, 1. */
 START_TEST(warps_share_their_own_sub_core)
 {
@@ -342,6 +354,7 @@ Suite *fluid_suite(void)
     tcase_add_test(stages, more_load_is_served_more);
     tcase_add_test(stages, the_oldest_block_is_served_first);
     tcase_add_test(stages, what_the_oldest_cannot_use_others_get);
+    tcase_add_test(stages, parts_of_a_block_share_alike_or_go_apart);
     tcase_add_test(stages, warps_share_their_own_sub_core);
     tcase_add_loop_test(stages, random_blocks_end_as_the_rates_say_and_all_work_is_done, 0, 20);
     tcase_add_loop_test(stages, favoured_blocks_do_all_their_work, 0, 20);

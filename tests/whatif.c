@@ -146,6 +146,25 @@ START_TEST(sizes_that_do_not_divide_an_sm_are_predicted)
 }
 END_TEST
 
+/* Warps that diverge end apart, and so do those of the captures mix_b64 to mix_b1024, which load and calculate: 0.976, 0.974, 1.020 and
+ * 1.045 of mix_b256's makespan. The larger a block the longer its room waits for its last warps. */
+START_TEST(large_blocks_wait_for_their_last_warps)
+{
+    static const struct { const char *trace; int size; double measured; } cases[] = {
+        {"diverge_b256", 64, 0}, {"diverge_b256", 128, 0}, {"diverge_b256", 512, 0}, {"diverge_b256", 768, 0}, {"diverge_b256", 1024, 0},
+        {"../mix_b256.r0", 64, 0.976}, {"../mix_b256.r0", 128, 0.974}, {"../mix_b256.r0", 512, 1.020}, {"../mix_b256.r0", 1024, 1.045}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct wt_whatif *whatif = fit(cases[i].trace, NULL);
+        struct wt_whatif_point point = as_measured;
+        point.threads = cases[i].size;
+        double measured = cases[i].measured > 0 ? cases[i].measured : truth("diverge", point.threads, 0) / truth("diverge", 256, 0);
+        double error = fabs(1 / predict(whatif, point).speedup / measured - 1);
+        ck_assert_msg(error < 0.016, "%s, %d threads: %g off", cases[i].trace, point.threads, error);
+        wt_whatif_free(whatif);
+    }
+}
+END_TEST
+
 /* Ranges were chosen on other kernels. At least four of five must hold. */
 START_TEST(ranges_hold_what_was_measured)
 {
@@ -278,6 +297,7 @@ Suite *whatif_suite(void)
     tcase_add_test(captures, one_trace_tells_what_few_warps_would_do);
     tcase_add_test(captures, what_a_trace_does_not_tell_has_a_wide_range);
     tcase_add_test(captures, sizes_that_do_not_divide_an_sm_are_predicted);
+    tcase_add_test(captures, large_blocks_wait_for_their_last_warps);
     tcase_add_test(captures, ranges_hold_what_was_measured);
     tcase_add_test(captures, residencies_of_kernels_that_wait_for_memory_are_predicted);
     tcase_add_test(captures, what_barriers_cost_in_small_blocks_is_not_told);

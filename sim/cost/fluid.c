@@ -185,7 +185,7 @@ static struct served take(struct server *s, int which)
     return part;
 }
 
-/* A block's parts on a server, or all that are there. */
+/* A block's parts on a server, or one of them that goes on its own; or all that are there. */
 struct claim {
     double most;   /* what it is served at full speed, as demands */
     double grains;
@@ -196,6 +196,8 @@ static struct claim claim_at(const struct wt_fluid *f, const struct server *s, i
 {
     struct claim c = {.first = first, .next = first};
     for (; c.next < s->count && s->parts[c.next].slot == s->parts[first].slot; c.next++) {
+        if (c.next > first && f->kernels[s->parts[first].kernel].apart)
+            break;
         const struct wt_fluid_kernel *kernel = &f->kernels[s->parts[c.next].kernel];
         double demand = s->parts[c.next].warps * kernel->sm_demand * f->ways;
         c.most += demand;

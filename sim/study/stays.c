@@ -230,7 +230,7 @@ struct wt_fluid_kernel wt_bound_kernel(const struct wt_bound *bound, int sm_coun
     double demand = 1 / bound->saturation;
     if (bound->gpu)
         return (struct wt_fluid_kernel){.gpu_demand = demand / sm_count, .gpu_grain = bound->grain * sm_count};
-    return (struct wt_fluid_kernel){.sm_demand = demand, .sm_grain = bound->grain, .favour = bound->favour,
+    return (struct wt_fluid_kernel){.sm_demand = demand, .sm_grain = bound->grain, .favour = bound->favour, .apart = bound->apart,
                                     .sub_cores = true};
 }
 

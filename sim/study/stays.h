@@ -43,6 +43,7 @@ void wt_stays_free(struct wt_stays *stays);
 struct wt_bound {
     bool gpu;          /* the GPU's memory; otherwise each SM */
     double favour;     /* of an SM's oldest blocks; 0: all are served alike */
+    bool apart;        /* warps of a block go each at their own pace, the oldest first; otherwise they share alike */
     double saturation; /* warps per SM (on average, if it is the GPU) whose demands reach what limits */
     double grain;      /* warps per SM that are one customer of it */
 };

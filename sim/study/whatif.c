@@ -20,9 +20,8 @@ static const double NOISE[] = {0.012, 0.012}, PER_SIZE_OCTAVE[] = {0.014, 0.03},
 /* What a further block may cost an SM besides its warps' work, unseen while there was one size: up to so many cycles. */
 static const double BLOCK_CYCLES = 200;
 
-/* An SM that favours its oldest blocks only so much is one whose warps wait for each other, at barriers or where they diverge (0.1
- * to 0.35; arithmetic alone 0.5 to 0.7). What barriers cost depends on the size of blocks: for every halving up to so much more. */
-static const double WAIT_FOR_EACH_OTHER = 0.4, PER_HALVING = 0.14;
+/* What barriers cost depends on the size of blocks: for every halving up to so much more. */
+static const double PER_HALVING = 0.14;
 
 static enum wt_code read_others(const struct wt_whatif *whatif, const char *const *traces, size_t count,
                                 struct wt_stays **others, struct wt_error *err)
@@ -125,7 +124,7 @@ static double unknown_part(const struct wt_whatif *whatif, const struct wt_whati
 static double unknown_waits(const struct wt_whatif *whatif, const struct wt_whatif_run *run)
 {
     const struct wt_explanation *best = &whatif->list[0];
-    if (whatif->simulated || waits_for_memory(best) || best->bound.favour >= WAIT_FOR_EACH_OTHER ||
+    if (whatif->simulated || waits_for_memory(best) || best->bound.favour >= WT_WAITING ||
         run->shape.warps >= whatif->stays->warps)
         return 0;
     return PER_HALVING * octaves(run->shape.warps, whatif->stays->warps);

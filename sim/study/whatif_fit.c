@@ -47,6 +47,9 @@ static const double EQUAL_BLOCKS = 0.35, TYPICAL_FAVOUR = 0.5, TYPICAL_SATURATIO
  * it did not (1.2 to 2.3; 14 kernels). */
 static const double SHORTEST_SHARES = 1.75;
 
+/* With fewer blocks at once on an SM a trace shows little of whom it favours. */
+enum { FAVOUR_BLOCKS = 4 };
+
 /* ---- Each block's part of the work ---- */
 
 static struct wt_bound bound_of(enum wt_whatif_mode mode, double saturation, double favour)
@@ -302,11 +305,21 @@ static enum wt_code measure(const struct wt_whatif *whatif, struct wt_explanatio
     return code;
 }
 
+/* Whether a block's warps end apart. Where they wait for each other or for memory they do, and the block keeps its room until the
+ * last is through; where only pipes are short they end together (first warps 1 % before their block's room is free, FMA chains;
+ * 3 to 18 % where they diverge or meet at barriers). */
+static bool goes_apart(const struct wt_whatif *whatif)
+{
+    double favour = whatif->favour[WT_MODE_SM];
+    return favour >= WT_FAVOURED && favour < WT_WAITING && whatif->occupancy.blocks_per_sm >= FAVOUR_BLOCKS;
+}
+
 static struct wt_explanation *append(struct wt_whatif *whatif, enum wt_whatif_mode mode, double saturation)
 {
     assert(whatif->count < WT_WHATIF_MOST);
     struct wt_explanation *why = &whatif->list[whatif->count++];
     *why = (struct wt_explanation){.mode = mode, .bound = bound_of(mode, saturation, whatif->favour[mode]), .cache = 1};
+    why->bound.apart = mode == WT_MODE_SM && goes_apart(whatif);
     return why;
 }
 

@@ -58,6 +58,11 @@ static double work_factor(const struct wt_whatif_run *run)
     return factor;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* The block's warps by the measured blocks they come from. */
 static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT_FLUID_PARTS])
 {
@@ -68,10 +73,12 @@ static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT
     double own_start = run->point->split > 1 && !run->whatif->simulated ? START_CYCLES * (1 - 1.0 / run->point->split) : 0;
     int count = 0;
     block = run->order ? run->order[block] : block;
-    uint64_t warps = (uint64_t)run->shape.warps, own = (uint64_t)stays->warps;
-    uint64_t warp = block / (uint64_t)run->point->split * warps, end = warp + warps;
+    uint64_t warps = (uint64_t)run->shape.warps, own = (uint64_t)stays->warps, row = (uint64_t)run->gpu->limits.subcores;
+    uint64_t first = block / (uint64_t)run->point->split * warps, warp = first, end = first + warps;
     while (warp < end && warp / own < stays->count) {
-        uint64_t from = warp / own, next = (from + 1) * own < end ? (from + 1) * own : end;
+        uint64_t from = warp / own, next = least((from + 1) * own, end);
+        if (run->explanation->bound.apart)
+            next = least(next, first + ((warp - first) / row + 1) * row);
         parts[count++] = (struct wt_fluid_part){(int)(next - warp), measured[from] * each + own_start};
         warp = next;
     }
@@ -175,6 +182,8 @@ enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err)
 {
     const struct wt_whatif *whatif = run->whatif;
     struct wt_fluid_kernel sharer = wt_bound_kernel(&run->explanation->bound, whatif->gpu->topology.sm_count);
+    if (sharer.apart) /* of a row of warps, one on each sub-core, so that a measured block's together get what its favour says */
+        sharer.favour = 1 - pow(1 - sharer.favour, fmin(1, (double)run->gpu->limits.subcores / whatif->stays->warps));
     sharer.gpu_demand /= memory_ratio(whatif->gpu, run->gpu);
     sharer.sub_cores &= !run->coarse && run->shape.warps % run->gpu->limits.subcores != 0;
     sharer.start_cycles = VARIANT_CYCLES * run->variant;

@@ -9,6 +9,9 @@ enum { WT_WHATIF_MOST = 96 }; /* explanations that are looked at */
 
 /* An SM that favours its oldest blocks less than this favours nobody. */
 #define WT_FAVOURED 0.08
+/* And less than this one whose warps wait for each other or for memory: at barriers or where they diverge (0.1 to 0.35; arithmetic
+ * alone 0.5 to 0.7). */
+#define WT_WAITING 0.4
 
 /* What there is not enough of. */
 enum wt_whatif_mode { WT_MODE_SM, WT_MODE_GPU, WT_MODE_COUNT };
