@@ -205,6 +205,28 @@ START_TEST(parts_of_a_block_share_alike_or_go_apart)
 }
 END_TEST
 
+/* Eight warps are all that an SM serves. Of two such blocks the older is kept to 0.6, as a part of 0.75 is more; of the 0.4 that are left
+ * the younger takes 0.3, and of the last 0.1 each gets by what he lacks: 0.4 / 1.1 and 0.7 / 1.1. So 0.636 and 0.364 until the older has done
+ * 1000, at 1571.4; the younger has then done 571.4. */
+START_TEST(even_the_oldest_block_is_hindered)
+{
+    add(0, 0, 0, 8, 1000);
+    add(0, 0, 0, 8, 1000);
+    DRIVE({.sm_demand = 1 / 8.0, .favour = 0.75, .hindered = 0.6, .parts = parts_of});
+    assert_ends((double[]){1000 / (0.6 + 0.04 / 1.1), 2000});
+}
+END_TEST
+
+/* Nobody waits: full speed for both, whatever hinders. */
+START_TEST(who_is_not_kept_waiting_is_not_hindered)
+{
+    add(0, 0, 0, 4, 1000);
+    add(0, 0, 0, 4, 500);
+    DRIVE({.sm_demand = 1 / 8.0, .favour = 0.5, .hindered = 0.6, .parts = parts_of});
+    assert_ends((double[]){1000, 500});
+}
+END_TEST
+
 /* Each sub-core serves one warp at full speed. Five warps are 2, 1, 1, 1; the next block's 1, 2, 1, 1. */
 START_TEST(warps_share_their_own_sub_core)
 {
@@ -326,7 +348,7 @@ START_TEST(favoured_blocks_do_all_their_work)
     struct wt_random random = wt_random_stream((uint64_t)_i, "fluid test", 1);
     const struct wt_fluid_kernel kernel = {.sm_demand = 0.2 * wt_random_unit(&random), .gpu_demand = 0.02, .gpu_grain = 8,
                                            .sm_grain = 4, .favour = 0.9 * wt_random_unit(&random) + 0.01,
-                                           .sub_cores = _i % 2 == 0, .parts = parts_of};
+                                           .hindered = _i % 3 == 0 ? 0.7 : 0, .sub_cores = _i % 2 == 0, .parts = parts_of};
     double given = 0;
     draw_runs(&random, 150);
     for (int i = 0; i < run_count; i++)
@@ -355,6 +377,8 @@ Suite *fluid_suite(void)
     tcase_add_test(stages, the_oldest_block_is_served_first);
     tcase_add_test(stages, what_the_oldest_cannot_use_others_get);
     tcase_add_test(stages, parts_of_a_block_share_alike_or_go_apart);
+    tcase_add_test(stages, even_the_oldest_block_is_hindered);
+    tcase_add_test(stages, who_is_not_kept_waiting_is_not_hindered);
     tcase_add_test(stages, warps_share_their_own_sub_core);
     tcase_add_loop_test(stages, random_blocks_end_as_the_rates_say_and_all_work_is_done, 0, 20);
     tcase_add_loop_test(stages, favoured_blocks_do_all_their_work, 0, 20);

@@ -49,7 +49,7 @@ struct block {
 struct wt_fluid {
     const struct wt_fluid_kernel *kernels;
     size_t kernel_count;
-    bool oldest_first;
+    bool oldest_first, hindered;
     double *by_warps; /* what a server serves so many warps, as demands; NULL: several kernels */
     uint32_t ways;  /* servers of an SM */
     uint32_t count; /* of all servers */
@@ -248,6 +248,22 @@ static void share_out(const struct wt_fluid *f, const struct server *s, const st
     }
 }
 
+/* The same where the others hinder even the oldest. */
+static void share_hindered(const struct wt_fluid *f, const struct server *s, const struct claim *claims, int count, double left,
+                           double *served)
+{
+    double lacking = 0;
+    for (int i = 0; i < count; i++) {
+        const struct wt_fluid_kernel *kernel = &f->kernels[s->parts[claims[i].first].kernel];
+        served[i] = fmin(kernel->hindered * claims[i].most, kernel->favour * left);
+        left -= served[i];
+        lacking += claims[i].most - served[i];
+    }
+    double part = lacking > 0 ? fmin(1, left / lacking) : 0;
+    for (int i = 0; i < count; i++)
+        served[i] += part * (claims[i].most - served[i]);
+}
+
 static void serve_oldest(const struct wt_fluid *f, struct server *s)
 {
     struct claim claims[MOST_PARTS], all = {0};
@@ -260,7 +276,8 @@ static void serve_oldest(const struct wt_fluid *f, struct server *s)
         all.warps += claims[count].warps;
     }
     double grain = all.most > 0 ? all.grains / all.most : 0;
-    share_out(f, s, claims, count, f->by_warps ? f->by_warps[all.warps] : all.most * wt_fluid_served(all.most, grain), served);
+    double all_served = f->by_warps ? f->by_warps[all.warps] : all.most * wt_fluid_served(all.most, grain);
+    (f->hindered ? share_hindered : share_out)(f, s, claims, count, all_served, served);
     s->asked = s->serving = 0;
     for (int i = 0; i < count; i++)
         serve_claim(f, s, &claims[i], served[i]);
@@ -452,6 +469,7 @@ struct wt_fluid *wt_fluid_new(const struct wt_fluid_kernel *kernels, size_t coun
     f->oldest_first = true;
     for (size_t i = 0; i < count; i++) {
         f->oldest_first &= kernels[i].favour > 0;
+        f->hindered |= kernels[i].hindered > 0;
         sub_cores &= kernels[i].sub_cores;
     }
     f->ways = sub_cores ? SUB_CORES : 1;

@@ -11,8 +11,9 @@
  *
  * Who is served on an SM whose demands exceed what it serves: all alike, as by a queue of requests; or the oldest blocks
  * first, as warp schedulers do it: the oldest takes a part of what there is, the next one the same part of the rest, and so on;
- * nobody more than his full speed, and what is left goes to the oldest that can use it. Warps of a block share alike, or each of its
- * parts competes as a block does.
+ * nobody more than his full speed, and what is left goes to the oldest that can use it. Or, as where a warp waits for
+ * what another one has begun: nobody takes more than a part of his full speed, and what is left goes to all, to each by what he lacks
+ * to full speed. Warps of a block share alike, or each of its parts competes as a block does.
  *
  * Served alike, an SM has one clock of its own that runs slower the more it is loaded, and the GPU has one that slows down all
  * SMs': a block of work w ends when its SM's clock has advanced by w, and starts and ends cost O(log n). Oldest first, they
@@ -42,6 +43,7 @@ struct wt_fluid_kernel {
     double favour;     /* 0 to 1: of what an SM has left the oldest block takes such a part, then the next; 0: all are served
                           alike. Holds where all kernels state one. */
     bool apart;        /* each part of a block is favoured over younger ones; otherwise a block's parts share alike */
+    double hindered;   /* 0 to 1: the part of full speed that even the oldest is kept to while others wait; 0: to all of it */
     bool sub_cores;    /* an SM's capacity is that of its four sub-cores, each for its own warps; where all kernels say so */
     double start_cycles; /* from a block's start until it asks for anything, >= 0: what its start and end cost */
     /* The parts of a block; returns how many. Called once a block, at its start. The warps of all parts together are at

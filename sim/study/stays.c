@@ -185,12 +185,13 @@ static int by_time(const void *left, const void *right)
     return a->block != b->block ? (a->block > b->block) - (a->block < b->block) : a->end - b->end;
 }
 
-static struct event *events_of(const struct wt_stays *stays)
+/* `read`: a block ends when its first thread was through. */
+static struct event *events_of(const struct wt_stays *stays, bool read)
 {
     struct event *events = wt_alloc(2 * stays->count, sizeof *events);
     for (uint64_t i = 0; i < stays->count; i++) {
         events[2 * i] = (struct event){stays->list[i].start, (uint32_t)i, false};
-        events[2 * i + 1] = (struct event){stays->list[i].end, (uint32_t)i, true};
+        events[2 * i + 1] = (struct event){read ? stays->list[i].read : stays->list[i].end, (uint32_t)i, true};
     }
     qsort(events, 2 * stays->count, sizeof *events, by_time);
     return events;
@@ -231,7 +232,7 @@ struct wt_fluid_kernel wt_bound_kernel(const struct wt_bound *bound, int sm_coun
     if (bound->gpu)
         return (struct wt_fluid_kernel){.gpu_demand = demand / sm_count, .gpu_grain = bound->grain * sm_count};
     return (struct wt_fluid_kernel){.sm_demand = demand, .sm_grain = bound->grain, .favour = bound->favour, .apart = bound->apart,
-                                    .sub_cores = true};
+                                    .hindered = bound->hindered, .sub_cores = true};
 }
 
 /* By how many blocks ran on it, an SM as it was when last looked at. */
@@ -241,12 +242,29 @@ struct resident {
     uint32_t blocks[WT_MAX_SLOTS]; /* the oldest first */
 };
 
+/* As cost/fluid.c shares out. */
+static void hinder(const struct wt_bound *bound, int count, double left, double *speeds)
+{
+    double lacking = 0;
+    for (int age = 0; age < count; age++) {
+        speeds[age] = fmin(bound->hindered, bound->favour * left);
+        left -= speeds[age];
+        lacking += 1 - speeds[age];
+    }
+    for (int age = 0; age < count && lacking > 0; age++)
+        speeds[age] += fmin(1, left / lacking) * (1 - speeds[age]);
+}
+
 /* The speed of each of `count` blocks, for all counts: speeds[count * (WT_MAX_SLOTS + 1) + age]. */
 static double *speeds_of(const struct wt_bound *bound, int warps)
 {
     double *speeds = wt_alloc((WT_MAX_SLOTS + 1) * (WT_MAX_SLOTS + 1), sizeof *speeds), each = warps / bound->saturation;
     for (int count = 1; count <= WT_MAX_SLOTS; count++) {
         double served = wt_fluid_served(count * each, bound->grain / bound->saturation), left = count * served;
+        if (bound->hindered > 0) {
+            hinder(bound, count, left, &speeds[count * (WT_MAX_SLOTS + 1)]);
+            continue;
+        }
         for (int age = 0; age < count; age++) {
             double *speed = &speeds[count * (WT_MAX_SLOTS + 1) + age];
             *speed = bound->favour > 0 ? fmin(1, age + 1 < count ? bound->favour * left : left) : served;
@@ -302,14 +320,50 @@ static void work_of_gpu(const struct wt_stays *stays, const struct wt_bound *bou
     }
 }
 
-double wt_stays_work(const struct wt_stays *stays, const struct wt_bound *bound, double *work)
+static void work_of(const struct wt_stays *stays, const struct wt_bound *bound, const struct event *events, double *work)
 {
-    struct event *events = events_of(stays);
     if (bound->gpu)
         work_of_gpu(stays, bound, events, work);
     else
         work_of_sms(stays, bound, events, work);
+}
+
+double wt_stays_work(const struct wt_stays *stays, const struct wt_bound *bound, double *work)
+{
+    struct event *events = events_of(stays, false);
+    work_of(stays, bound, events, work);
     free(events);
     complete(stays, work);
     return inequality(stays, work);
+}
+
+static struct wt_stays_match match_of(const struct wt_stays *stays, const double *work)
+{
+    double weight = 0, sum = 0, squares = 0;
+    for (uint64_t i = 0; i < stays->count; i++) {
+        double stated = stays->list[i].work;
+        if (stated <= 0 || work[i] <= 0)
+            continue;
+        double x = log(work[i] / stated);
+        weight += stated;
+        sum += stated * x;
+        squares += stated * x * x;
+    }
+    if (weight <= 0)
+        return (struct wt_stays_match){INFINITY, 1};
+    sum /= weight;
+    return (struct wt_stays_match){sqrt(fmax(0, squares / weight - sum * sum)), exp(sum)};
+}
+
+void wt_stays_match(const struct wt_stays *stays, const struct wt_bound *bounds, int count, struct wt_stays_match *matches)
+{
+    struct event *events = events_of(stays, true);
+#pragma omp parallel for schedule(dynamic)
+    for (int i = 0; i < count; i++) {
+        double *work = wt_alloc(stays->count, sizeof *work);
+        work_of(stays, &bounds[i], events, work);
+        matches[i] = match_of(stays, work);
+        free(work);
+    }
+    free(events);
 }

@@ -44,6 +44,7 @@ struct wt_bound {
     bool gpu;          /* the GPU's memory; otherwise each SM */
     double favour;     /* of an SM's oldest blocks; 0: all are served alike */
     bool apart;        /* warps of a block go each at their own pace, the oldest first; otherwise they share alike */
+    double hindered;   /* 0: nobody is */
     double saturation; /* warps per SM (on average, if it is the GPU) whose demands reach what limits */
     double grain;      /* warps per SM that are one customer of it */
 };
@@ -54,5 +55,15 @@ struct wt_fluid_kernel wt_bound_kernel(const struct wt_bound *bound, int sm_coun
  * works are stated. Returns how unequal blocks come out: the standard deviation of the logarithm of work / stated work, over
  * blocks that were replaced. */
 double wt_stays_work(const struct wt_stays *stays, const struct wt_bound *bound, double *work);
+
+/* How a bound explains stated works, block by block, by the ends that were read. A block that was served as the bound says has done
+ * its work when it ends. */
+struct wt_stays_match {
+    double misfit; /* standard deviation of the logarithm of work done / stated, weighted by the stated; INFINITY: none is stated */
+    double scale;  /* the mean of work done / stated, likewise; cycles at full speed */
+};
+
+/* Of `count` bounds, in parallel. */
+void wt_stays_match(const struct wt_stays *stays, const struct wt_bound *bounds, int count, struct wt_stays_match *matches);
 
 #endif

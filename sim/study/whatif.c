@@ -23,6 +23,10 @@ static const double BLOCK_CYCLES = 200;
 /* What barriers cost depends on the size of blocks: for every halving up to so much more. */
 static const double PER_HALVING = 0.14;
 
+/* Where stated works explain the launch: so many standard deviations of repeated launches, as simulated; and what
+ * predictions of their mean miss besides. */
+static const double CHANCE = 1.5, MODEL_BY_WORK = 0.02;
+
 static enum wt_code read_others(const struct wt_whatif *whatif, const char *const *traces, size_t count,
                                 struct wt_stays **others, struct wt_error *err)
 {
@@ -113,7 +117,9 @@ static double unknown_part(const struct wt_whatif *whatif, const struct wt_whati
     double moved = octaves(now->warps_per_sm, whatif->occupancy.warps_per_sm);
     double sized = octaves(run->shape.warps, whatif->stays->warps), part = NOISE[memory];
     part += PER_SIZE_OCTAVE[memory] * sized + PER_RESIDENCY_OCTAVE[memory] * moved;
-    if (whatif->variants > 1 && (sized > 0 || moved > 0 || run->point->order != WT_ORDER_ASIS || run->point->split > 1))
+    if (whatif->by_work)
+        part += MODEL_BY_WORK;
+    else if (whatif->variants > 1 && (sized > 0 || moved > 0 || run->point->order != WT_ORDER_ASIS || run->point->split > 1))
         part += UNEQUAL[memory];
     if (run->needs.dynamic_shared_bytes > whatif->stays->needs.dynamic_shared_bytes)
         part += LESS_CACHE[memory];
@@ -173,6 +179,12 @@ static void say_why(const struct wt_whatif *whatif, const struct wt_whatif_run *
                  100 * fmin(1, wt_bound_served(bound, warps) / bound->saturation), what);
 }
 
+/* How much longer or shorter one launch may take than the mean of many, as simulations tell; of the makespan. */
+static double unknown_chance(const struct wt_whatif *whatif, double spread)
+{
+    return whatif->by_work ? CHANCE * sqrt(spread) : 0;
+}
+
 static enum wt_code predict_with(struct wt_whatif_run *run, const struct wt_explanation *why, double *ratio, struct wt_error *err)
 {
     run->explanation = why;
@@ -223,6 +235,8 @@ static double best_ratio(const struct wt_whatif *whatif, const struct wt_whatif_
     double ratio = ratios[0];
     if (changes_nothing(whatif, run))
         return 1;
+    if (whatif->by_work)
+        return mean_ratio(whatif, ratios);
     if (whatif->variants > 1 && run->gpu == whatif->gpu && !whatif->fixed)
         return pow(mean_ratio(whatif, ratios), whatif->others > 0 ? 1 : BELIEVED_CHANCE);
     if (whatif->others == 0 && waits_for_memory(best))
@@ -248,15 +262,17 @@ enum wt_code wt_whatif_predict(const struct wt_whatif *whatif, const struct wt_w
     *result = (struct wt_whatif_result){0};
     WT_TRY(wt_whatif_begin(&run, whatif, point, err));
     WT_TRY(wt_occupancy(&run.gpu->limits, &run.needs, &result->occupancy, err));
-    double ratios[WT_WHATIF_MOST], least = INFINITY, most = 0;
+    double ratios[WT_WHATIF_MOST], least = INFINITY, most = 0, spread = 0;
     for (int i = whatif->count - 1; i >= 0; i--) {
         WT_TRY(predict_with(&run, &whatif->list[i], &ratios[i], err));
+        spread += run.spread / whatif->count;
         least = fmin(least, ratios[i]);
         most = fmax(most, ratios[i]);
     }
     double ratio = best_ratio(whatif, &run, ratios);
     describe(&run, result);
     double beside = whatif->simulated ? 0 : unknown_part(whatif, &run, &result->occupancy), measured = whatif->stays->makespan;
+    beside += unknown_chance(whatif, spread);
     result->makespan = measured * ratio;
     least = fmin(least, ratio);
     most = fmax(most, ratio);

@@ -17,10 +17,6 @@
 static const double LEAST_SATURATION = 4, FIRST_STEP = 1.25, STEP = 1.1;
 enum { FIRST_STEPS = 13, STEPS = 31, MOST_TRIED = 32, VARIANTS = 3 };
 
-/* Works whose logarithms differ more than this (standard deviation) make the makespan a matter of when the longest blocks start:
- * repeated launches of such kernels differ by 3 to 11 %. */
-static const double UNEQUAL = 0.3;
-
 /* Warps whose requests come together: each of the four sub-cores is a queue of its own. Fits the throughput of 17 kernels at
  * eight residencies within 2 % (median; traces/h200/whatif/truth.csv). */
 static const double GRAIN = 4;
@@ -516,13 +512,16 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
     }
     for (int mode = 0; mode < WT_MODE_COUNT; mode++)
         find_parts(whatif, mode);
-    whatif->variants = inequality(whatif->parts[WT_MODE_SM], whatif->stays, false) > UNEQUAL ? VARIANTS : 1;
+    whatif->variants = inequality(whatif->parts[WT_MODE_SM], whatif->stays, false) > WT_UNEQUAL ? VARIANTS : 1;
     whatif->ends = wt_alloc(whatif->stays->count, sizeof *whatif->ends);
     for (uint64_t i = 0; i < whatif->stays->count; i++)
         whatif->ends[i] = whatif->stays->list[i].read;
     wt_sort_numbers(whatif->ends, whatif->stays->count);
     if (whatif->fixed)
         return measure(whatif, append(whatif, WT_MODE_SM, INFINITY), err);
+    WT_TRY(wt_whatif_explain_stated(whatif, others, count, err));
+    if (whatif->by_work)
+        return WT_OK;
     WT_TRY(find_bounds(whatif, err));
     if (count > 0)
         WT_TRY(explain_several(whatif, others, count, err));

@@ -206,12 +206,14 @@ enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err)
 
 enum wt_code wt_whatif_mean(struct wt_whatif_run *run, double *makespan, struct wt_error *err)
 {
-    double sum = 0;
+    double sum = 0, squares = 0, count = run->whatif->variants;
     for (run->variant = run->whatif->variants - 1; run->variant >= 0; run->variant--) {
         WT_TRY(wt_whatif_simulate(run, err));
         sum += run->makespan;
+        squares += run->makespan * run->makespan;
     }
     run->variant = 0;
-    *makespan = sum / run->whatif->variants;
+    *makespan = sum / count;
+    run->spread = count > 1 ? fmax(0, squares * count / (sum * sum) - 1) * count / (count - 1) : 0;
     return WT_OK;
 }

@@ -13,6 +13,10 @@ enum { WT_WHATIF_MOST = 96 }; /* explanations that are looked at */
  * alone 0.5 to 0.7). */
 #define WT_WAITING 0.4
 
+/* Works whose logarithms differ more than this (standard deviation) make the makespan a matter of when the longest blocks start:
+ * repeated launches of such kernels differ by 3 to 11 %. */
+#define WT_UNEQUAL 0.3
+
 /* What there is not enough of. */
 enum wt_whatif_mode { WT_MODE_SM, WT_MODE_GPU, WT_MODE_COUNT };
 
@@ -36,6 +40,7 @@ struct wt_whatif {
     int variants;   /* simulations whose mean makespan counts: several where blocks are so unequal that it is up to chance */
     struct wt_explanation list[WT_WHATIF_MOST]; /* kept ones, the best first */
     int count;
+    bool by_work; /* stated works, which are very unequal, explain how long each block took */
     bool simulated; /* there is no trace, so that nothing is unknown */
     bool fixed;   /* blocks take as long as measured, whatever runs beside them */
     bool cached;  /* the other traces may be slower for want of cache as well as for want of warps */
@@ -57,6 +62,7 @@ struct wt_whatif_run {
     bool coarse;                /* an SM as a whole, whose sub-cores share their work: faster */
     int variant;                /* each starts its blocks so many cycles later that others come to lie side by side */
     double makespan, queue_empty, warp_cycles; /* results */
+    double spread; /* of the variants' makespans: variance, of the mean's square; a result of wt_whatif_mean */
 };
 
 extern const struct wt_whatif_point wt_whatif_as_measured;
@@ -75,6 +81,10 @@ enum wt_code wt_whatif_mean(struct wt_whatif_run *run, double *makespan, struct 
 
 /* How an SM's throughput grows with its warps: what `warps` are served, as so many at full speed. */
 double wt_bound_served(const struct wt_bound *bound, double warps);
+
+/* The same where traces state very unequal works, and these explain how long blocks took; then `by_work` is set, and without it
+ * nothing has changed (study/whatif_stated.c). */
+enum wt_code wt_whatif_explain_stated(struct wt_whatif *whatif, struct wt_stays *const *others, size_t count, struct wt_error *err);
 
 /* Reads the traces into explanations (study/whatif_fit.c). */
 enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const *others, size_t count, struct wt_error *err);
