@@ -228,6 +228,18 @@ START_TEST(divergence_costs_both_paths)
 }
 END_TEST
 
+/* Behind four paths of branchy's switch the parts of a warp wait 74 cycles for each other, 9 of them for the last BSYNC alone: a second
+ * path takes about 20 cycles more than its instructions, and is fetched. The warp that goes one way jumps over it instead; the other has
+ * a BSSY and a BSYNC about it, of 5 cycles each. */
+START_TEST(parts_of_a_warp_take_turns)
+{
+    static const char one[] = "loop 50 { if 1 { nop } else { repeat 8 { ffma r4, r4 } } }\nexit\n";
+    static const char both[] = "loop 50 { if 0 both=1 { nop } else { repeat 8 { ffma r4, r4 } } }\nexit\n";
+    double more = (cycles_of(both, 32) - cycles_of(one, 32)) / 50;
+    check_within(more, 7 * 4 + 1 + 20 + 3 - (3 + 3) + 5 + 5 + 9, 0.05);
+}
+END_TEST
+
 START_TEST(only_the_first_warp_goes_into_first_warp)
 {
     struct wt_warp_counters c = run_text("first-warp { repeat 10 { nop } }\nexit\n", 128, 1).total;
@@ -387,6 +399,7 @@ Suite *warp_suite(void)
     tcase_add_test(rules, threads_change_nothing);
     tcase_add_test(rules, loops_run_as_often_as_their_count_says);
     tcase_add_test(rules, divergence_costs_both_paths);
+    tcase_add_test(rules, parts_of_a_warp_take_turns);
     tcase_add_test(rules, only_the_first_warp_goes_into_first_warp);
     tcase_add_test(rules, neighbours_go_alike);
     tcase_add_test(rules, a_value_decides_one_branch_after_the_other);

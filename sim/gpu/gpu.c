@@ -157,6 +157,7 @@ static const struct wt_param params[] = {
     WARP(block_cycles, "2", 16, "an IMAD.WIDE or IMAD.HI holds up the dispatcher"),
     WARP(branch_cycles, "3", 1e4, "a taken branch's target is known this long after the branch's own stall"),
     WARP(converge_cycles, "9", 1e4, "the same for the end of a region that may diverge"),
+    WARP(diverge_cycles, "20", 1e4, "the same for a branch of which a warp's threads go both ways, in turn"),
     WARP(fetch_cycles, "3", 1e4, "then the first instruction at the target arrives"),
     WARP(cold_cycles, "40", 1e5, "an SM fetches 128 bytes of instructions it does not hold yet; 0: never missed"),
     WARP(first_fetch_cycles, "0", 1e5, "the same for the first 128 bytes of a kernel"),

@@ -142,6 +142,7 @@ struct wt_warp_rates {
     double block_cycles;    /* the dispatcher is held up by an IMAD.WIDE or IMAD.HI */
     double branch_cycles;   /* a taken branch's target is known this long after the branch's stall */
     double converge_cycles; /* the same of the end of a diverged region */
+    double diverge_cycles;  /* the same where a warp's threads go both ways: one part's after the other's */
     double fetch_cycles;    /* then the first instruction at the target arrives */
     double cold_cycles;     /* an SM fetches a 128-byte line of instructions it does not hold; 0: none are missed */
     double first_fetch_cycles; /* the same of a kernel's first line */

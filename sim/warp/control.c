@@ -73,31 +73,30 @@ static double draw_likeness(const struct wt_core *core, const struct wt_one_warp
     return value;
 }
 
-/* Which of three ways a warp goes, of probabilities first, second and the rest: 0, 1, 2. What its value says beyond that decides the
- * next branch. */
-static int way(const struct wt_core *core, struct wt_one_warp *warp, double drift, double first, double second)
+/* A number from 0 to 1 that decides whether a branch of that chance is taken; the closer to the chance, the closer the warp is to
+ * going the other way. What its value says beyond that decides the next branch. */
+static double draw(const struct wt_core *core, struct wt_one_warp *warp, const struct wt_instruction *i)
 {
-    if (drift <= 0) {
-        double drawn = wt_random_unit(&warp->random);
-        return drawn < first ? 0 : drawn < first + second ? 1 : 2;
-    }
+    if (i->drift <= 0)
+        return wt_random_unit(&warp->random);
     if (warp->likeness < 0)
-        warp->likeness = draw_likeness(core, warp, drift);
-    double bounds[4] = {0, first, first + second, 1}, value = warp->likeness;
-    int taken = value < bounds[1] ? 0 : value < bounds[2] ? 1 : 2;
-    warp->likeness = (value - bounds[taken]) / (bounds[taken + 1] - bounds[taken]);
-    return taken;
+        warp->likeness = draw_likeness(core, warp, (double)i->drift);
+    double value = warp->likeness, chance = (double)i->chance;
+    warp->likeness = value < chance ? value / chance : (value - chance) / (1 - chance);
+    return value;
 }
 
 static bool goes_second(const struct wt_core *core, struct wt_one_warp *warp, const struct wt_instruction *i)
 {
     const struct wt_program *program = core->machine->setup->kernels[core->blocks[warp->block].kernel].program;
     uint32_t bit = (uint32_t)1 << i->index;
-    int taken = way(core, warp, (double)i->drift, (double)i->chance, (double)program->splits[i->index].both);
+    double drawn = draw(core, warp, i);
     warp->diverged &= ~bit;
-    if (taken == 1)
+    if (drawn < (double)i->chance)
+        return true;
+    if (drawn < (double)i->chance + (double)program->splits[i->index].both)
         warp->diverged |= bit;
-    return taken == 0;
+    return false;
 }
 
 bool wt_control_taken(const struct wt_core *core, struct wt_one_warp *warp, const struct wt_instruction *i)
@@ -112,7 +111,7 @@ bool wt_control_taken(const struct wt_core *core, struct wt_one_warp *warp, cons
     case WT_BRANCH_SKIP:
         return skips(core, warp, i->index);
     case WT_BRANCH_CHANCE:
-        return i->chance >= 1 || way(core, warp, (double)i->drift, (double)i->chance, 0) == 0;
+        return i->chance >= 1 || draw(core, warp, i) < (double)i->chance;
     case WT_BRANCH_LATER_WARPS:
         return warp->number > 0;
     case WT_BRANCH_SPLIT:

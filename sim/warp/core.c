@@ -280,8 +280,11 @@ static bool execute(struct wt_core *core, struct wt_subcore *subcore, int slot, 
         use_barrier(core, subcore, warp, now);
         break;
     case WT_OP_BRANCH:
-        if (!wt_control_taken(core, warp, step->of))
+        if (!wt_control_taken(core, warp, step->of)) {
+            if (step->of->branch == WT_BRANCH_SPLIT && warp->diverged >> step->of->index & 1)
+                delay(warp, after, rates->diverge_cycles, rates->fetch_cycles);
             break;
+        }
         warp->next = step->target;
         delay(warp, after, rates->branch_cycles, rates->fetch_cycles);
         fetch(core, warp, after);

@@ -20,6 +20,7 @@ struct decision {
     float chance, drift;
     int index;     /* of the loop or split */
     bool leaves;   /* a loop's exit in its middle: taken means staying, and a jump out is put behind it */
+    bool parts;    /* the end of the first of two paths: the part of the warp that went it waits for the other, at a BSYNC of its own */
     bool decided;
 };
 
@@ -170,10 +171,11 @@ static bool unites(const struct builder *b, size_t index, size_t target)
 static struct decision fork(struct builder *b, size_t index, size_t target, struct wt_flow flow)
 {
     struct wt_split split = {.both = flow.both};
-    int number = flow.both > 1e-6 && unites(b, index, target) ? wt_program_add_split(b->program, &split) : -1;
+    int number = flow.both > 1e-6 ? wt_program_add_split(b->program, &split) : -1;
     if (number < 0)
         return by_chance(1 - flow.falls, flow.drift);
-    b->decisions[target - 1] = (struct decision){.branch = WT_BRANCH_UNITE, .index = number, .decided = true};
+    if (unites(b, index, target))
+        b->decisions[target - 1] = (struct decision){.branch = WT_BRANCH_UNITE, .index = number, .parts = true, .decided = true};
     struct decision split_here = {.branch = WT_BRANCH_SPLIT, .index = number, .decided = true};
     split_here.chance = (float)(1 - flow.falls);
     split_here.drift = (float)flow.drift;
@@ -376,7 +378,7 @@ static bool is_called(const struct builder *b, size_t index, const struct copy *
 
 static size_t length_of(const struct builder *b, size_t index)
 {
-    return b->decisions[index].leaves ? 2 : 1;
+    return b->decisions[index].leaves || b->decisions[index].parts ? 2 : 1;
 }
 
 static uint32_t place_of(const struct builder *b, const struct copy *copy, long target)
@@ -411,6 +413,12 @@ static void add_one(struct builder *b, const struct copy *copy, size_t index)
     if (to.op == WT_OP_BRANCH || to.op == WT_OP_EXIT)
         aim(b, copy, index, &to);
     wt_program_add(b->program, &to, from->text, from->address);
+    if (b->decisions[index].parts) {
+        struct wt_instruction part = wt_instruction_of(WT_OP_CONVERGE);
+        part.branch = WT_BRANCH_NEVER;
+        part.stall = 5;
+        wt_program_add(b->program, &part, NULL, from->address);
+    }
     if (!b->decisions[index].leaves)
         return;
     struct wt_instruction out = wt_instruction_of(WT_OP_BRANCH);
