@@ -285,11 +285,20 @@ static void same_timeline(const struct wt_timeline *a, const struct wt_timeline 
     }
     ck_assert_uint_eq(a->span_count, b->span_count);
     ck_assert_mem_eq(a->spans, b->spans, a->span_count * sizeof *a->spans);
+    ck_assert_uint_eq(a->stuck_since, b->stuck_since);
+    ck_assert_pstr_eq(a->stuck, b->stuck);
+}
+
+static void deadlock(struct wt_timeline *timeline, const char *text)
+{
+    timeline->stuck_since = 50 * WT_CYCLE;
+    timeline->stuck = wt_strdup(text);
 }
 
 START_TEST(results_come_back)
 {
     struct wt_timeline *simulated = random_run(1), *measured = random_run(2);
+    deadlock(simulated, "deadlock: block 3 waits for block 4");
     struct text both = exported(WT_EXPORTER_save, simulated, measured);
     struct text one = exported(WT_EXPORTER_save, NULL, measured);
     struct wt_result result;
@@ -312,6 +321,7 @@ END_TEST
 static struct text small_result(void)
 {
     struct wt_timeline *timeline = two_blocks();
+    deadlock(timeline, "deadlock: block 1 waits for block 2");
     struct text text = exported(WT_EXPORTER_save, timeline, NULL);
     wt_timeline_free(timeline);
     return text;
@@ -325,6 +335,18 @@ static void refused(const char *data, size_t size)
     ck_assert_ptr_null(result.simulated);
     ck_assert_int_eq(strncmp(err.text, "test.wt: ", 9), 0);
 }
+
+/* Whoever shows it may rely on how it begins. */
+START_TEST(a_deadlock_says_that_it_is_one)
+{
+    struct wt_timeline *timeline = two_blocks();
+    deadlock(timeline, "block 1 waits for block 2");
+    struct text text = exported(WT_EXPORTER_save, timeline, NULL);
+    refused(text.data, text.size);
+    free(text.data);
+    wt_timeline_free(timeline);
+}
+END_TEST
 
 START_TEST(results_cut_anywhere_are_refused)
 {
@@ -430,6 +452,7 @@ Suite *exports_suite(void)
     tcase_add_test(tcase, perfetto_slices_never_overlap);
     tcase_add_test(tcase, perfetto_names_and_counters);
     tcase_add_test(tcase, results_come_back);
+    tcase_add_test(tcase, a_deadlock_says_that_it_is_one);
     tcase_add_test(tcase, results_cut_anywhere_are_refused);
     tcase_add_test(tcase, results_with_any_bit_flipped_are_refused);
     tcase_add_test(tcase, more_after_the_end_is_refused);

@@ -141,6 +141,18 @@ START_TEST(results_tell_what_traces_tell)
 }
 END_TEST
 
+/* So is what a run came to that never ends. */
+START_TEST(results_tell_of_a_deadlock)
+{
+    char *command = wt_format("cd '%s' && ! \"$WAVETAIL\" run '%s/configs/lessons/workloads/stuck.cfg' --save r.wt 2> /dev/null && "
+                              "printf 'expect Deadlock\nexpect block 4\nkey End\nrefuse the queue is empty\n' > s.script",
+                              folder, WT_SOURCE_ROOT);
+    ck_assert_int_eq(system(command), 0);
+    free(command);
+    succeeds("", "r.wt --script s.script");
+}
+END_TEST
+
 /* ---- What cannot be ---- */
 
 START_TEST(problems_are_said)
@@ -352,6 +364,7 @@ Suite *view_suite(void)
     tcase_add_test(scripts, scripts_play_in_a_window);
     tcase_add_test(scripts, videos_and_pictures_are_left);
     tcase_add_test(scripts, results_tell_what_traces_tell);
+    tcase_add_test(scripts, results_tell_of_a_deadlock);
     tcase_add_test(scripts, problems_are_said);
     tcase_add_test(scripts, a_lesson_opens_the_window);
     tcase_add_loop_test(pictures_case, pictures_look_as_they_should, 0, PICTURES);

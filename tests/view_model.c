@@ -210,7 +210,7 @@ START_TEST(a_deadlock_leaves_its_blocks_standing)
 {
     struct run *run;
     struct scenario *scenario = opened("lessons/workloads/stuck", &run);
-    ck_assert_ptr_nonnull(run->deadlock);
+    ck_assert_ptr_nonnull(run->timeline->stuck);
     ck_assert_uint_eq(run->timeline->span_count, 4);
     for (uint32_t i = 0; i < 4; i++)
         ck_assert_uint_eq(run_span(run, i)->end, run->end);

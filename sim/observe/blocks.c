@@ -136,7 +136,8 @@ static enum wt_code write_blocks(const struct wt_export *what, FILE *stream, str
     bool with_tasks = has_tasks(timeline);
     write_header(stream, with_tasks);
     for (size_t i = 0; i < timeline->span_count; i++)
-        write_row(stream, timeline, &timeline->spans[i], origin, with_tasks);
+        if (!wt_timeline_never_ends(timeline, &timeline->spans[i]))
+            write_row(stream, timeline, &timeline->spans[i], origin, with_tasks);
     return WT_OK;
 }
 

@@ -6,7 +6,7 @@
 
 #include "observe/picture.h"
 
-enum { NUMBER_LEAST = 9, NUMBER_MOST = 13, NUMBERS = 4000 };
+enum { NUMBER_LEAST = 9, NUMBER_MOST = 13, NUMBERS = 4000, FRAMED_LEAST = 5 };
 
 /* Does something to one block of a row. */
 typedef void block_action(cairo_t *cr, const struct wt_picture *picture, const struct wt_lane_block *block,
@@ -92,7 +92,7 @@ static const struct wt_picture_side *side_of(const struct wt_picture *picture, c
 static double busy_until(const struct wt_picture *picture, const struct wt_lane_block *block, struct wt_box box)
 {
     const struct wt_picture_side *side = side_of(picture, block);
-    if (!side->timeline->stuck_since || block->span->end <= side->timeline->stuck_since)
+    if (!wt_timeline_never_ends(side->timeline, block->span))
         return box.x + box.width;
     return fmax(box.x, wt_picture_x(picture, side->timeline->stuck_since - side->origin));
 }
@@ -124,6 +124,8 @@ static void pale_stuck(cairo_t *cr, const struct wt_picture *picture, const stru
     cairo_fill_preserve(cr);
     wt_set_colour(cr, wt_launch_colour(block->span->launch, block->second_shade), 0.2);
     cairo_fill(cr);
+    if (waits.height < FRAMED_LEAST)
+        return;
     cairo_rectangle(cr, waits.x, waits.y + 0.75, waits.width - 0.75, waits.height - 1.5);
     wt_set_colour(cr, wt_launch_colour(block->span->launch, block->second_shade), 1);
     cairo_set_line_width(cr, 1.5);

@@ -87,6 +87,13 @@ static void describe_run(char *text, const struct wt_picture_side *side)
     add_time(text, wt_metrics_makespan(&side->metrics->whole), side->timeline->clock_mhz);
 }
 
+static void describe_deadlock(char *text, const struct wt_picture_side *side)
+{
+    add(text, "a deadlock; nothing happens any more from ");
+    add_time(text, side->timeline->stuck_since, side->timeline->clock_mhz);
+    add(text, " on");
+}
+
 static void describe_host(char *text, const struct wt_picture_side *side)
 {
     add(text, "first call to the end ");
@@ -164,9 +171,7 @@ static void caption_of(char *text, const struct wt_picture *picture, const struc
 {
     add(text, "%.120s: ", wt_picture_label(picture, side));
     if (side->timeline->stuck_since) {
-        add(text, "a deadlock; nothing happens any more from ");
-        add_time(text, side->timeline->stuck_since, side->timeline->clock_mhz);
-        add(text, " on");
+        describe_deadlock(text, side);
         return;
     }
     if (side->timeline->host) {
@@ -198,6 +203,10 @@ static void write_words(struct wt_picture *picture, cairo_t *cr)
         add_words(picture, cr, room, picture->what->labels[0] ? describe_ratio : describe_error, sides);
         for (int i = 0; i < 2; i++)
             caption_of(picture->sides[i].caption, picture, &sides[i]);
+        return;
+    }
+    if (sides[0].timeline->stuck_since) {
+        add_words(picture, cr, room, describe_deadlock, &sides[0]);
         return;
     }
     if (sides[0].timeline->host)

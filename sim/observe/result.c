@@ -142,6 +142,17 @@ static void write_spans(FILE *stream, const struct wt_timeline *timeline)
     free(bytes.data);
 }
 
+static void write_deadlock(FILE *stream, const struct wt_timeline *timeline)
+{
+    struct wt_bytes bytes = {0};
+    if (!timeline->stuck)
+        return;
+    wt_put_uint(&bytes, timeline->stuck_since, 8);
+    wt_put_text(&bytes, timeline->stuck);
+    write_chunk(stream, "HELD", &bytes);
+    free(bytes.data);
+}
+
 static void put_host_span(struct wt_bytes *bytes, const struct wt_host_span *span)
 {
     wt_put_uint(bytes, span->kind, 1);
@@ -201,6 +212,7 @@ static enum wt_code write_result(const struct wt_export *what, FILE *stream, str
         write_description(stream, timelines[kind], kind);
         write_needs(stream, timelines[kind]);
         write_spans(stream, timelines[kind]);
+        write_deadlock(stream, timelines[kind]);
         write_host(stream, timelines[kind]->host);
         spans += timelines[kind]->span_count;
     }
@@ -375,6 +387,18 @@ static enum wt_code read_spans(struct reader *reader, struct wt_cursor *payload)
     return WT_OK;
 }
 
+static enum wt_code read_deadlock(struct reader *reader, struct wt_cursor *payload)
+{
+    struct wt_timeline *timeline = reader->current;
+    if (!timeline || timeline->stuck)
+        return fail_damaged(reader, "it holds a deadlock that should not be there");
+    timeline->stuck_since = wt_get_uint(payload, 8);
+    timeline->stuck = wt_get_text(payload);
+    bool sound = !payload->failed && payload->at == payload->count && timeline->stuck_since > 0 && timeline->stuck_since < latest &&
+                 !strncmp(timeline->stuck, "deadlock: ", 10);
+    return sound ? WT_OK : fail_damaged(reader, "its deadlock makes no sense");
+}
+
 static struct wt_host_span get_host_span(struct wt_cursor *payload)
 {
     struct wt_host_span span = {.kind = (enum wt_activity_kind)wt_get_uint(payload, 1)};
@@ -454,6 +478,7 @@ static const struct chunk_reader chunk_readers[] = {
     {"TIME", read_description},
     {"NEED", read_needs},
     {"SPAN", read_spans},
+    {"HELD", read_deadlock},
     {"HOST", read_host},
     {"DONE", read_end},
 };

@@ -124,6 +124,7 @@ void wt_timeline_free(struct wt_timeline *timeline)
     free(timeline->spans);
     free(timeline->gpc_of_sm);
     free(timeline->gpu_name);
+    free(timeline->stuck);
     free(timeline->title);
     free(timeline);
 }

@@ -39,6 +39,7 @@ struct wt_timeline {
     struct wt_block_run *spans; /* owned; no two of one (sm, slot) overlap */
     size_t span_count, span_capacity;
     wt_time stuck_since; /* a deadlock: from then on nothing happens, and ends after it are only where a picture ends; 0: none */
+    char *stuck; /* who waits for whom then, after "deadlock: "; NULL: there is no deadlock, or nobody said; owned */
     struct wt_host_timeline *host; /* NULL: nothing is known of it; owned */
     struct wt_warp_series *warps;  /* what warps did; NULL: nothing is known of them; owned */
 };
@@ -48,7 +49,7 @@ struct wt_timeline {
 struct wt_timeline *wt_timeline_new(const char *title, const char *gpu_name, int sm_count);
 /* NULL is allowed. */
 void wt_timeline_free(struct wt_timeline *timeline);
-/* Everything but the spans and the host. */
+/* Everything but the spans, a deadlock and the host. */
 struct wt_timeline *wt_timeline_copy_description(const struct wt_timeline *timeline);
 
 /* Appends. `launch` is copied, with its name (NULL becomes ""). Returns the launch's index. */
@@ -56,9 +57,15 @@ size_t wt_timeline_add_launch(struct wt_timeline *timeline, const struct wt_time
 /* span->sm < sm_count. */
 void wt_timeline_add(struct wt_timeline *timeline, const struct wt_block_run *span);
 
-/* Adds every block of a simulation (of persistent launches every task) and sets each launch's queue_empty. The launches must have been added before,
- * in the simulation's order. The timeline must outlive the observer. */
+/* Adds every block of a simulation (of persistent launches every task) and sets each launch's queue_empty. The launches must have been added
+ * before, in the simulation's order. The timeline must outlive the observer. */
 struct wt_observer wt_timeline_observer(struct wt_timeline *timeline);
+
+/* A block that a deadlock holds: it has no end. */
+static inline bool wt_timeline_never_ends(const struct wt_timeline *timeline, const struct wt_block_run *span)
+{
+    return timeline->stuck_since > 0 && span->end > timeline->stuck_since;
+}
 
 /* For observers. A task moves its launch's queue_empty; a launch that ends has none but its blocks', unless it has tasks. */
 void wt_timeline_note_task(struct wt_timeline *timeline, const struct wt_block_run *run);

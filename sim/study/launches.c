@@ -568,15 +568,13 @@ enum wt_code wt_launches_explain(const struct wt_launches *launches, const struc
     return WT_DEADLOCK;
 }
 
-bool wt_launches_stuck_since(const struct wt_launches *launches, wt_time *since)
+wt_time wt_launches_stuck_since(const struct wt_launches *launches)
 {
     struct wt_standstill standstill;
     for (size_t i = 0; i < launches->count; i++) {
         const struct wt_waiting *waiting = launches->models->list[i].waiting;
-        if (!waiting || !wt_waiting_standstill(waiting, &standstill))
-            continue;
-        *since = standstill.since;
-        return true;
+        if (waiting && wt_waiting_standstill(waiting, &standstill))
+            return standstill.since;
     }
-    return false;
+    return WT_NEVER;
 }

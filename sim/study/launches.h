@@ -42,8 +42,8 @@ struct wt_observer wt_task_teller_observer(const struct wt_task_teller *teller);
 /* After WT_DEADLOCK: `err`, which the simulation has filled, then says FILE:LINE, who waits for whom, and what keeps the missing block
  * out. Returns WT_DEADLOCK. */
 enum wt_code wt_launches_explain(const struct wt_launches *launches, const struct wt_stall *stall, struct wt_error *err);
-/* After WT_DEADLOCK: since when nothing happens, on the engine's axis. False: that is not known. */
-bool wt_launches_stuck_since(const struct wt_launches *launches, wt_time *since);
+/* After WT_DEADLOCK: since when nothing happens, on the engine's axis. WT_NEVER: no blocks wait for each other; streams do. */
+wt_time wt_launches_stuck_since(const struct wt_launches *launches);
 /* Simulates them: wt_simulate, with the program as its front end where there is one; then the timeline `about` (the launches'
  * or what became of it) knows the host's side, too. WT_DEADLOCK comes explained, be it of blocks or of streams. */
 enum wt_code wt_launches_simulate(const struct wt_launches *launches, struct wt_simulation *simulation,

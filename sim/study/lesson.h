@@ -32,12 +32,10 @@ struct wt_lesson {
 
 /* One workload, simulated with its own GPU (the H200 where it names none) and seed. */
 struct wt_lesson_run {
-    struct wt_timeline *timeline; /* owned */
+    struct wt_timeline *timeline; /* with its deadlock, if there is one; owned */
     struct wt_address_space *space; /* SM 0's shared memory; owned */
     struct wt_metrics *metrics;   /* owned */
     struct wt_warp_result *warps; /* by launch; NULL: no kernel has a program; owned */
-    char *deadlock;               /* who waits for whom; NULL: none; owned. Where there is one, the timeline's blocks that stay for ever
-                                     end some time after its stuck_since */
 };
 
 /* Names, sorted, from $WAVETAIL_CONFIGS/lessons, else the source tree, else the installed share folder. The caller frees each

@@ -145,7 +145,7 @@ static char *host_us(const struct told *t)
 
 static char *deadlock(const struct told *t)
 {
-    return wt_strdup(t->run->deadlock ? t->run->deadlock : "no deadlock");
+    return wt_strdup(t->run->timeline->stuck ? t->run->timeline->stuck : "no deadlock");
 }
 
 static const struct {

@@ -109,7 +109,7 @@ void floor_draw_queue(struct view *view, struct rect rect, int index)
     size_t chips = run_queue(run, view_now(view) + flight_reach(view, run), next, places);
     for (size_t i = 0; i < chips; i++)
         draw_chip(view, chip_rect(ui, rect, (int)i), index, next[i]);
-    if (run->deadlock)
+    if (run->timeline->stuck)
         draw_stranded(view, rect, index, chips, places);
 }
 

@@ -29,6 +29,14 @@ static void add_run(struct loaded *out, struct run *run)
     out->runs[out->count++] = run;
 }
 
+/* A deadlock is said at once. */
+static void add_and_say(struct loaded *out, struct run *run)
+{
+    if (run->timeline->stuck)
+        snprintf(out->note, sizeof out->note, "%s", run->timeline->stuck);
+    add_run(out, run);
+}
+
 /* ---- Result files ---- */
 
 /* Takes the timeline over, also when it fails; NULL: nothing. */
@@ -42,7 +50,7 @@ static enum wt_code add_timeline(struct loaded *out, const char *path, const cha
     if (code == WT_OK && gpu_name)
         code = wt_gpu_load(gpu_name, &gpu, err);
     if (code == WT_OK)
-        add_run(out, run_new(label, timeline, gpu));
+        add_and_say(out, run_new(label, timeline, gpu));
     else
         wt_timeline_free(timeline);
     return code;
@@ -121,9 +129,7 @@ static enum wt_code load_workload(const char *path, const struct load_setup *set
     struct run *run;
     struct changes none = changes_none();
     WT_TRY(scenario_simulate(out->scenario, &none, "simulated", &run, err));
-    if (run->deadlock)
-        snprintf(out->note, sizeof out->note, "%s", run->deadlock);
-    add_run(out, run);
+    add_and_say(out, run);
     return WT_OK;
 }
 

@@ -140,7 +140,7 @@ static void facts_of_block(struct view *view, struct rect rect, struct pick pick
     panel_fact(view, &rect, "kernel", "%s", about->name);
     panel_fact(view, &rect, "place", "SM %d, slot %d, GPC %d", span->sm, span->slot, run->timeline->gpc_of_sm[span->sm]);
     panel_fact(view, &rect, "starts", "%s", view_time_text(view, wt_to_cycles(span->start), text));
-    if (run->deadlock && span->end == run->end) {
+    if (wt_timeline_never_ends(run->timeline, span)) {
         panel_fact(view, &rect, "ends", "never");
     } else {
         panel_fact(view, &rect, "ends", "%s", view_time_text(view, wt_to_cycles(span->end), text));
@@ -169,21 +169,6 @@ struct figures {
 };
 
 typedef void figure_text(const struct view *view, const struct run *run, char text[64]);
-
-static void figure_row(struct view *view, struct rect *rect, const struct figures *figures, const char *name, figure_text *write)
-{
-    struct ui *ui = &view->ui;
-    struct rect line = ui_cut_top(ui, rect, 18), left = ui_cut_left(ui, &line, 84);
-    if (line.h < ui_px(ui, 18))
-        return;
-    ui_text(ui, left, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, ui->theme->soft, name);
-    for (int i = 0; i < figures->count; i++) {
-        char text[64] = "–";
-        write(view, figures->runs[i], text);
-        struct rect part = {line.x + line.w * i / figures->count, line.y, line.w / figures->count - ui_px(ui, 2), line.h};
-        ui_text(ui, part, ALIGN_RIGHT, FONT_PLAIN, figures->count > 1 ? TEXT_SMALL : TEXT_BODY, ui->theme->ink, text);
-    }
-}
 
 static void write_label(const struct view *view, const struct run *run, char text[64])
 {
@@ -239,6 +224,23 @@ static void write_tail_idle(const struct view *view, const struct run *run, char
     snprintf(text, 64, "%.0f %% of SM time", 100 * run->metrics->whole.tail.sm_idle);
 }
 
+/* A deadlock has no makespan, nor what follows from it. */
+static void figure_row(struct view *view, struct rect *rect, const struct figures *figures, const char *name, figure_text *write)
+{
+    struct ui *ui = &view->ui;
+    struct rect line = ui_cut_top(ui, rect, 18), left = ui_cut_left(ui, &line, 84);
+    if (line.h < ui_px(ui, 18))
+        return;
+    ui_text(ui, left, ALIGN_LEFT, FONT_PLAIN, TEXT_SMALL, ui->theme->soft, name);
+    for (int i = 0; i < figures->count; i++) {
+        char text[64] = "–";
+        if (!figures->runs[i]->timeline->stuck || write == write_label || write == write_blocks)
+            write(view, figures->runs[i], text);
+        struct rect part = {line.x + line.w * i / figures->count, line.y, line.w / figures->count - ui_px(ui, 2), line.h};
+        ui_text(ui, part, ALIGN_RIGHT, FONT_PLAIN, figures->count > 1 ? TEXT_SMALL : TEXT_BODY, ui->theme->ink, text);
+    }
+}
+
 static const struct {
     const char *name;
     figure_text *write;
@@ -278,9 +280,9 @@ static void facts_of_run(struct view *view, struct rect rect)
     const struct run *run = view_run(view);
     struct figures figures = {{run, view_other(view)}, view->run_count};
     char text[64];
-    if (run->deadlock) {
+    if (run->timeline->stuck) {
         panel_heading(view, &rect, "Deadlock");
-        panel_words(view, &rect, true, "%s", strchr(run->deadlock, ' ') + 1);
+        panel_words(view, &rect, true, "%s", strchr(run->timeline->stuck, ' ') + 1);
         return;
     }
     panel_heading(view, &rect, "The run");
@@ -289,7 +291,7 @@ static void facts_of_run(struct view *view, struct rect rect)
     for (size_t i = 0; i < sizeof run_figures / sizeof *run_figures; i++)
         figure_row(view, &rect, &figures, run_figures[i].name, run_figures[i].write);
     panel_fact(view, &rect, "SMs", "%d", run->sms);
-    if (view_other(view))
+    if (view_other(view) && !view_other(view)->timeline->stuck)
         differences(view, &rect);
     size_t launch = main_launch(run, view_now(view), view_now(view) + 1);
     snprintf(text, sizeof text, "Kernel %zu of %zu", launch + 1, run->timeline->launch_count);

@@ -14,6 +14,7 @@ static void count_from_zero(struct wt_timeline *timeline)
         timeline->spans[i].start += lead - begin;
         timeline->spans[i].end += lead - begin;
     }
+    timeline->stuck_since += timeline->stuck_since ? lead - begin : 0;
     for (size_t i = 0; i < timeline->launch_count; i++) {
         wt_time empty = timeline->launches[i].queue_empty;
         timeline->launches[i].queue_empty = empty < begin ? lead : empty + lead - begin;
@@ -260,7 +261,6 @@ void run_free(struct run *run)
     free(run->launches);
     free(run->label);
     origin_free(run->origin);
-    free(run->deadlock);
     wt_warp_states_free(run->warp_states);
     wt_metrics_free(run->metrics);
     wt_gpu_free(run->gpu);

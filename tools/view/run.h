@@ -57,7 +57,6 @@ struct run {
     uint64_t grid_blocks;         /* of all launches */
     struct origin *origin;        /* of a simulation (origin.h); NULL: it cannot be asked; owned; set after run_new */
     struct wt_warp_states *warp_states; /* of warp-level simulations; NULL: it was none; owned */
-    char *deadlock;               /* who waits for whom for ever; its blocks then end with the run; NULL: none; owned */
 };
 
 /* Takes over the timeline (at least one launch and one span) and the GPU (NULL: looked up by the timeline's device

@@ -6,8 +6,8 @@
 #include "core/mem.h"
 #include "core/random.h"
 #include "dispatch/simulate.h"
+#include "observe/standing.h"
 #include "origin.h"
-#include "standing.h"
 #include "study/launches.h"
 
 const char *const order_names[ORDERS] = {"as is", "longest first", "shuffled"};
@@ -288,7 +288,7 @@ static void record_end(void *context, uint32_t launch, wt_time queue_empty, wt_t
 /* Who sees what the simulation does. */
 struct watchers {
     struct wt_why *why;        /* NULL: nothing is asked */
-    struct standing *standing; /* NULL: nothing can come to a standstill */
+    struct wt_standing *standing; /* NULL: nothing can come to a standstill */
     struct wt_watch list[2];
 };
 
@@ -298,7 +298,7 @@ static void watch(struct watchers *watchers, struct wt_simulation *simulation)
     if (watchers->why)
         watchers->list[simulation->watch_count++] = wt_why_watch(watchers->why);
     if (watchers->standing)
-        watchers->list[simulation->watch_count++] = standing_watch(watchers->standing);
+        watchers->list[simulation->watch_count++] = wt_standing_watch(watchers->standing);
 }
 
 static enum wt_code simulate_on(const struct scenario *scenario, const struct prepared *prepared, const struct wt_gpu *gpu,
@@ -369,7 +369,6 @@ struct outcome {
     struct wt_gpu *gpu;
     struct wt_timeline *timeline;
     struct wt_why *why; /* NULL: nothing was asked */
-    char *deadlock;     /* who waits for whom; NULL: none */
     struct wt_warp_states *warps; /* NULL: no kernel has a program */
 };
 
@@ -388,31 +387,29 @@ static enum wt_code watch_warps(const struct scenario *scenario, struct wt_launc
 }
 
 /* A deadlock is worth seeing, too: its blocks stay on their SMs. */
-static enum wt_code note_deadlock(const struct standing *standing, struct outcome *out, const struct wt_error *stuck, struct wt_error *err)
+static enum wt_code note_deadlock(const struct wt_standing *standing, const struct wt_launches *launches, const char *message,
+                                  struct outcome *out, struct wt_error *err)
 {
-    const char *text = strstr(stuck->text, "deadlock: ");
-    if (standing_add(standing, out->timeline) == 0)
-        return wt_fail(err, WT_DEADLOCK, "%s", stuck->text);
-    out->deadlock = wt_strdup(text ? text : stuck->text);
-    return WT_OK;
+    wt_standing_add(standing, wt_launches_stuck_since(launches), message, out->timeline);
+    return out->timeline->span_count > 0 ? WT_OK : wt_fail(err, WT_DEADLOCK, "%s", message);
 }
 
 static enum wt_code simulate_watched(const struct scenario *scenario, struct wt_launches *launches, const struct wt_gpu *gpu,
                                      struct outcome *out, struct wt_error *err)
 {
-    struct watchers watchers = {.why = out->why, .standing = standing_new(gpu->topology.sm_count)};
+    struct watchers watchers = {.why = out->why, .standing = wt_standing_new(gpu->topology.sm_count)};
     struct wt_error inner = {0};
     struct wt_warp_observer observer;
     enum wt_code code = watch_warps(scenario, launches, out, &observer, &inner);
     if (code == WT_OK)
         code = simulate_launches(scenario, launches, gpu, &watchers, out->timeline, &inner);
     if (out->warps)
-        wt_warp_states_finish(out->warps, standing_first_start(watchers.standing));
+        wt_warp_states_finish(out->warps, wt_standing_first_start(watchers.standing));
     if (code == WT_DEADLOCK)
-        code = note_deadlock(watchers.standing, out, &inner, err);
+        code = note_deadlock(watchers.standing, launches, inner.text, out, err);
     else if (code != WT_OK)
         wt_fail(err, code, "%s", inner.text);
-    standing_free(watchers.standing);
+    wt_standing_free(watchers.standing);
     return code;
 }
 
@@ -469,7 +466,6 @@ enum wt_code scenario_simulate(const struct scenario *scenario, const struct cha
     if (code == WT_OK) {
         *out = run_new(label, outcome.timeline, outcome.gpu);
         (*out)->origin = origin_scenario(scenario, changes);
-        (*out)->deadlock = outcome.deadlock;
         (*out)->warp_states = outcome.warps;
         return WT_OK;
     }
@@ -486,7 +482,6 @@ enum wt_code scenario_ask(const struct scenario *scenario, const struct changes 
     enum wt_code code = simulate(scenario, changes, question, &outcome, err);
     wt_timeline_free(outcome.timeline);
     wt_gpu_free(outcome.gpu);
-    free(outcome.deadlock);
     wt_warp_states_free(outcome.warps);
     *out = NULL;
     if (code == WT_OK) {

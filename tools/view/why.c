@@ -177,7 +177,7 @@ void panel_why(struct view *view, struct rect rect)
     char text[96];
     if (pick.span == NO_SPAN) {
         panel_heading(view, &rect, "Why is this block not running?");
-        panel_words(view, &rect, true, "%s", view_run(view)->deadlock ? view_run(view)->deadlock
+        panel_words(view, &rect, true, "%s", view_run(view)->timeline->stuck ? view_run(view)->timeline->stuck
                                                                        : "No block waits any more: the queue is empty.");
         return;
     }

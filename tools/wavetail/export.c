@@ -8,6 +8,7 @@
 #include "gpu/gpu.h"
 #include "observe/measured.h"
 #include "observe/result.h"
+#include "observe/words.h"
 #include "outputs.h"
 
 struct arguments {
@@ -55,8 +56,8 @@ static const struct argp argp = {
     .args_doc = "TRACE|RESULT [SECOND]",
     .doc = "Makes pictures and other files from a captured trace, or from a result file that --save left; of two of them, a "
            "picture or a page that shows both on one clock.\v"
-           "Without a file to write, or with --json, prints the metrics. Occupancy in per cent needs the GPU's "
-           "limits: the GPU is the one the trace names unless --gpu names another.",
+           "Without a file to write, or with --json, prints the metrics; of a deadlock, who waits for whom. Occupancy in per cent needs "
+           "the GPU's limits: the GPU is the one the trace names unless --gpu names another.",
     .children = children};
 
 /* What a trace does not tell: how many warps an SM can hold. An unknown GPU is no failure. */
@@ -91,20 +92,44 @@ static enum wt_code load_trace(const char *path, const char *gpu_name, struct wt
     return code == WT_OK ? add_limits(*out, gpu_name, err) : code;
 }
 
+/* A deadlock has no makespan to tell. */
+static void print_deadlock(const char *heading, const struct wt_timeline *timeline)
+{
+    char since[WT_WORDS];
+    printf("%s %s: nothing happens any more from %s on; %s\n", heading, timeline->title,
+           wt_words_cycles(since, wt_to_cycles(timeline->stuck_since)), timeline->stuck);
+}
+
 static void print_one(const char *heading, struct wt_timeline *timeline)
 {
     if (!timeline)
         return;
+    if (timeline->stuck) {
+        print_deadlock(heading, timeline);
+        return;
+    }
     struct wt_metrics *metrics = wt_metrics_of_timeline(timeline);
     printf("%s ", heading);
     wt_metrics_print(stdout, metrics);
     wt_metrics_free(metrics);
 }
 
+static void json_deadlock(struct wt_json *json, const char *key, const struct wt_timeline *timeline)
+{
+    wt_json_object(json, key);
+    wt_json_string(json, "deadlock", timeline->stuck + strlen("deadlock: "));
+    wt_json_number(json, "stuck_since", wt_to_cycles(timeline->stuck_since), 12);
+    wt_json_close(json);
+}
+
 static void json_one(struct wt_json *json, const char *key, struct wt_timeline *timeline)
 {
     if (!timeline)
         return;
+    if (timeline->stuck) {
+        json_deadlock(json, key, timeline);
+        return;
+    }
     struct wt_metrics *metrics = wt_metrics_of_timeline(timeline);
     wt_metrics_json(json, key, metrics);
     wt_metrics_free(metrics);

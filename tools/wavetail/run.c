@@ -6,6 +6,7 @@
 
 #include "core/json.h"
 #include "dispatch/policy.h"
+#include "observe/standing.h"
 #include "asking.h"
 #include "outputs.h"
 #include "progress.h"
@@ -41,6 +42,7 @@ struct run {
     const struct wt_host_timeline *host; /* the outputs'; NULL: the workload has none */
     struct wt_why *why;                  /* NULL: nothing was asked */
     struct wt_address_space *space;      /* the same */
+    struct wt_standing *standing;        /* NULL: no file would show a deadlock */
     struct sass_kernel sass;
     struct warp_run warps;
 };
@@ -116,7 +118,9 @@ static const struct argp argp = {.options = options,
                                  .doc = "Simulates the kernels that a workload file describes and prints what the run "
                                         "was like: makespan, occupancy, busy SMs, the tail. Kernels given by their "
                                         "instructions (a program, or SASS) are issued warp by warp; what is said of their warps "
-                                        "carries Nsight Compute's names.",
+                                        "carries Nsight Compute's names.\v"
+                                        "Where blocks or streams wait for each other for ever, the exit status is 3 and the message says "
+                                        "who waits for whom; of the files, pictures, pages and --save show how far it came.",
                                  .children = children};
 
 /* ---- Simulating ---- */
@@ -180,8 +184,10 @@ static enum wt_code simulate(const struct run *run, struct wt_error *err)
                                        .sharing = run->launches->sharing,
                                        .observers = observers,
                                        .observer_count = count};
-    struct wt_watch watches[2];
+    struct wt_watch watches[3];
     simulation.watches = watches;
+    if (run->standing)
+        watches[simulation.watch_count++] = wt_standing_watch(run->standing);
     if (run->why)
         watches[simulation.watch_count++] = wt_why_watch(run->why);
     if (run->space)
@@ -193,6 +199,16 @@ static enum wt_code simulate(const struct run *run, struct wt_error *err)
     return code;
 }
 
+/* A run that came to a standstill is shown as far as it came. */
+static enum wt_code show_deadlock(struct run *run, struct wt_error *err)
+{
+    struct wt_error failure = {0};
+    wt_standing_add(run->standing, wt_launches_stuck_since(run->launches), err->text, run->outputs.timeline);
+    if (outputs_finish_stuck(&run->outputs, &failure) != WT_OK)
+        fprintf(stderr, "%s\n", failure.text);
+    return WT_DEADLOCK;
+}
+
 /* Files as asked for, and run->metrics. */
 static enum wt_code simulate_with_outputs(struct run *run, struct wt_error *err)
 {
@@ -201,7 +217,11 @@ static enum wt_code simulate_with_outputs(struct run *run, struct wt_error *err)
     run->launches->about = NULL;
     WT_TRY(outputs_begin(&run->outputs, &run->options->outputs, about, false, err));
     run->has_outputs = true;
-    WT_TRY(simulate(run, err));
+    run->standing = run->outputs.keeps_timeline ? wt_standing_new(run->gpu->topology.sm_count) : NULL;
+    enum wt_code code = simulate(run, err);
+    if (code == WT_DEADLOCK && run->standing)
+        return show_deadlock(run, err);
+    WT_TRY(code);
     run->host = run->outputs.timeline->host;
     WT_TRY(warp_run_finish(&run->warps, run->outputs.timeline, err));
     WT_TRY(outputs_finish(&run->outputs, NULL, &run->metrics, err));
@@ -337,6 +357,7 @@ static enum wt_code run_workload(int argc, char **argv, struct wt_error *err)
         outputs_clear(&run.outputs);
     wt_why_free(run.why);
     wt_address_space_free(run.space);
+    wt_standing_free(run.standing);
     wt_metrics_free(run.metrics);
     warp_run_clear(&run.warps);
     wt_launches_free(run.launches);

@@ -1,8 +1,11 @@
-#include "standing.h"
+#include "observe/standing.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/mem.h"
+
+static const wt_time shown_least = 100 * WT_CYCLE;
 
 struct place {
     bool taken;
@@ -11,21 +14,21 @@ struct place {
     wt_time start; /* on the engine's axis */
 };
 
-struct standing {
+struct wt_standing {
     int sm_count;
     struct place *places; /* by SM * WT_MAX_SLOTS + slot; owned */
     wt_time origin;       /* the first start */
 };
 
-struct standing *standing_new(int sm_count)
+struct wt_standing *wt_standing_new(int sm_count)
 {
-    struct standing *standing = wt_alloc(1, sizeof *standing);
-    *standing = (struct standing){.sm_count = sm_count, .origin = WT_NEVER};
+    struct wt_standing *standing = wt_alloc(1, sizeof *standing);
+    *standing = (struct wt_standing){.sm_count = sm_count, .origin = WT_NEVER};
     standing->places = wt_alloc((size_t)sm_count * WT_MAX_SLOTS, sizeof *standing->places);
     return standing;
 }
 
-void standing_free(struct standing *standing)
+void wt_standing_free(struct wt_standing *standing)
 {
     if (!standing)
         return;
@@ -50,39 +53,41 @@ static void no_report(void *context, const struct wt_known_end *end)
 
 static void ended(void *context, uint16_t sm, uint16_t slot, wt_time end)
 {
-    struct standing *standing = context;
+    struct wt_standing *standing = context;
     (void)end;
     standing->places[sm * WT_MAX_SLOTS + slot].taken = false;
 }
 
 static void handed_out(void *context, const struct wt_handout *handout)
 {
-    struct standing *standing = context;
+    struct wt_standing *standing = context;
     standing->origin = handout->start < standing->origin ? handout->start : standing->origin;
     standing->places[handout->sm * WT_MAX_SLOTS + handout->slot] =
         (struct place){true, handout->launch, handout->block, handout->start};
 }
 
-struct wt_watch standing_watch(struct standing *standing)
+struct wt_watch wt_standing_watch(struct wt_standing *standing)
 {
     return (struct wt_watch){standing, no_launch, no_launch, no_wait, ended, no_report, handed_out};
 }
 
-static wt_time last_event(const struct standing *standing, const struct wt_timeline *timeline)
+/* After the first start; 0 would say that there is no deadlock. */
+static wt_time stuck_since(const struct wt_standing *standing, wt_time since, const struct wt_timeline *timeline)
 {
-    wt_time last = 0;
-    for (size_t i = 0; i < timeline->span_count; i++)
-        last = timeline->spans[i].end > last ? timeline->spans[i].end : last;
-    for (int i = 0; i < standing->sm_count * WT_MAX_SLOTS; i++)
-        if (standing->places[i].taken && standing->places[i].start - standing->origin > last)
-            last = standing->places[i].start - standing->origin;
-    return last;
+    if (since == WT_NEVER)
+        since = wt_timeline_end(timeline);
+    else
+        since -= since < standing->origin ? since : standing->origin;
+    return since > 0 ? since : 1;
 }
 
-wt_time standing_add(const struct standing *standing, struct wt_timeline *timeline)
+void wt_standing_add(const struct wt_standing *standing, wt_time since, const char *message, struct wt_timeline *timeline)
 {
-    wt_time last = last_event(standing, timeline), end = 0;
-    wt_time until = last < 1000 * WT_CYCLE ? last + 2000 * WT_CYCLE : 3 * last;
+    const char *text = strstr(message, "deadlock: ");
+    free(timeline->stuck);
+    timeline->stuck = text ? wt_strdup(text) : wt_format("deadlock: %s", message);
+    timeline->stuck_since = since = stuck_since(standing, since, timeline);
+    wt_time until = since + (2 * since > shown_least ? 2 * since : shown_least);
     for (int i = 0; i < standing->sm_count * WT_MAX_SLOTS; i++) {
         const struct place *place = &standing->places[i];
         if (!place->taken)
@@ -91,12 +96,11 @@ wt_time standing_add(const struct standing *standing, struct wt_timeline *timeli
                                    .launch = place->launch, .sm = (uint16_t)(i / WT_MAX_SLOTS), .slot = (uint16_t)(i % WT_MAX_SLOTS)};
         wt_timeline_add(timeline, &run);
         timeline->launches[place->launch].queue_empty = until; /* what waits does so to the end */
-        end = until;
     }
-    return end;
+    wt_timeline_sort(timeline);
 }
 
-wt_time standing_first_start(const struct standing *standing)
+wt_time wt_standing_first_start(const struct wt_standing *standing)
 {
     return standing->origin == WT_NEVER ? 0 : standing->origin;
 }
