@@ -182,25 +182,47 @@ static const struct wt_instruction *at_place(const struct wt_program *program, u
     ck_abort_msg("nothing stands at 0x%x", (unsigned)address);
 }
 
+static struct wt_program *profiled_program(const char *sass_path, const char *source_path, const char *kernel, int threads)
+{
+    struct wt_sass *sass = read_sass(sass_path);
+    struct wt_ncu_source *source = NULL;
+    struct wt_error err = {0};
+    ck_assert_int_eq(wt_ncu_source_read(source_path, kernel, &source, &err), WT_OK);
+    struct wt_sass_report report;
+    struct wt_sass_setup setup = {.path = sass_path, .source = source, .threads_per_block = threads, .hits = WT_HITS_UNKNOWN};
+    ck_assert_int_eq(wt_sass_find(sass, sass_path, kernel, &setup.function, &err), WT_OK);
+    struct wt_program *program = program_of(&setup, &report);
+    wt_ncu_source_free(source);
+    wt_sass_free(sass);
+    return program;
+}
+
+/* double_series divides where i % 16 == 0: of the four rounds in its loop's body one goes there each fourth time, with all warps,
+ * of which a block has four. */
+START_TEST(rounds_are_not_taken_for_warps)
+{
+    struct wt_program *program = profiled_program(TRACES "families/families.sass.zst", TRACES "families/double_series.source.csv.zst",
+                                                  "double_series", 128);
+    const struct wt_instruction *over = at_place(program, 0x670);
+    ck_assert_uint_eq(over->branch, WT_BRANCH_LOOP);
+    ck_assert_double_eq(program->loops[over->index].base, 4);
+    ck_assert_uint_eq(at_place(program, 0x220)->branch, WT_BRANCH_CHANCE);
+    ck_assert_double_eq((double)at_place(program, 0x220)->chance, 1);
+    wt_program_free(program);
+}
+END_TEST
+
 /* mandelbrot's early steps: 497 of 32768 warps are divided, and 975 of 29804, where threads on their own would divide nearly all. In
  * its late ones, where 46 of 269276 threads leave, 44 of 9407 warps: as many as those threads make. */
 START_TEST(few_divided_warps_tell_of_like_neighbours)
 {
-    struct wt_sass *sass = read_sass(TRACES "unseen/unseen.sass.zst");
-    struct wt_ncu_source *source = NULL;
-    struct wt_error err = {0};
-    ck_assert_int_eq(wt_ncu_source_read(TRACES "unseen/unseen.source.csv.zst", "mandelbrot", &source, &err), WT_OK);
-    struct wt_sass_report report;
-    struct wt_sass_setup setup = {.path = "unseen.sass", .source = source, .threads_per_block = 128, .hits = WT_HITS_UNKNOWN};
-    ck_assert_int_eq(wt_sass_find(sass, "unseen.sass", "mandelbrot", &setup.function, &err), WT_OK);
-    struct wt_program *program = program_of(&setup, &report);
+    struct wt_program *program =
+        profiled_program(TRACES "unseen/unseen.sass.zst", TRACES "unseen/unseen.source.csv.zst", "mandelbrot", 128);
     check_within((double)at_place(program, 0x330)->drift, 497.0 / 32768 / 1.6, 1e-5);
     check_within((double)at_place(program, 0x470)->drift, 975.0 / 29804 / 1.6, 1e-5);
     ck_assert_double_eq((double)at_place(program, 0x4ed0)->drift, 0);
     ck_assert_uint_eq(at_place(program, 0x4ed0)->branch, WT_BRANCH_CHANCE);
     wt_program_free(program);
-    wt_ncu_source_free(source);
-    wt_sass_free(sass);
 }
 END_TEST
 
@@ -357,6 +379,7 @@ Suite *sass_suite(void)
     tcase_add_loop_test(tcase, loads_are_booked_and_only_what_is_booked_is_waited_for, 0, sizeof files / sizeof *files);
     tcase_add_test(tcase, control_bits_are_where_the_hardware_has_them);
     tcase_add_loop_test(tcase, a_warp_executes_as_many_instructions_as_on_the_hardware, 0, sizeof launches / sizeof *launches);
+    tcase_add_test(tcase, rounds_are_not_taken_for_warps);
     tcase_add_test(tcase, few_divided_warps_tell_of_like_neighbours);
     tcase_add_test(tcase, trips_say_what_counts_would);
     tcase_add_loop_test(tcase, trips_are_numbers_and_work, 0, sizeof trips / sizeof *trips);

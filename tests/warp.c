@@ -212,6 +212,8 @@ START_TEST(loops_run_as_often_as_their_count_says)
     ck_assert_uint_eq(run_text("loop 7 { nop }\nexit\n", 32, 1).total.issued, 1 + 7 * 2 + 1);
     ck_assert_uint_eq(run_text("work 12\nloop work / 4 + 2 { loop 3 { nop } }\nexit\n", 32, 1).total.issued,
                       1 + 5 * (1 + 3 * 2 + 1) + 1);
+    static const char every[] = "count 0 4\nloop 40 {\nnop\nbra over every=0\nnop\nover:\n}\nexit\n";
+    ck_assert_uint_eq(run_text(every, 32, 1).total.issued, 1 + 40 * 3 + 30 + 1);
     struct wt_warp_counters half = run_text("loop 0.5 { nop }\nexit\n", 32, 4000).total;
     check_within((double)half.issued / 4000, 1 + 0.5 * 2 + 1, 0.03);
 }

@@ -110,6 +110,8 @@ bool wt_control_taken(const struct wt_core *core, struct wt_one_warp *warp, cons
         return goes_back(core, warp, i->index);
     case WT_BRANCH_SKIP:
         return skips(core, warp, i->index);
+    case WT_BRANCH_EVERY:
+        return !goes_back(core, warp, i->index);
     case WT_BRANCH_CHANCE:
         return i->chance >= 1 || draw(core, warp, i) < (double)i->chance;
     case WT_BRANCH_LATER_WARPS:

@@ -149,12 +149,19 @@ static bool is_one_of_a_block(double part)
     return warps > 1.5 && warps < 32.5 && fabs(warps - round(warps)) < 0.02 * warps;
 }
 
+/* More than once by each warp. */
+static bool is_repeated(const struct builder *b, size_t index)
+{
+    return wt_flow_executed(&b->flows, index) >= 2 * wt_flow_executed(&b->flows, 0);
+}
+
 /* `if (threadIdx.x == 0)`, `if (threadIdx.x < 32)`: one warp of each block goes on. A single thread tells it also where the
- * counts are those of another block size. */
+ * counts are those of another block size. In a loop, and where no barrier lets the others wait for the first, it is as likely one
+ * round in so many. */
 static bool only_first_warp(const struct builder *b, size_t index, double falls)
 {
     int warps = warps_per_block(b);
-    if (warps > 1 && fabs(falls * warps - 1) < 0.02)
+    if (warps > 1 && fabs(falls * warps - 1) < 0.02 && !(is_repeated(b, index) && !has_barrier(b, 0, b->function->count - 1)))
         return true;
     const struct wt_ncu_row *next = b->setup->source && index + 1 < b->function->count ? &b->setup->source->rows[index + 1] : NULL;
     return next && next->executed > 0 && next->threads == next->executed && is_one_of_a_block(falls);
@@ -168,16 +175,29 @@ static bool unites(const struct builder *b, size_t index, size_t target)
            wt_flow_target(&b->flows, (size_t)end) > end && !b->decisions[end].decided;
 }
 
+/* Whole warps go one way or the other, again and again: as `i % 16 == 0` makes them, at even intervals. */
+static struct decision evenly(struct builder *b, size_t index, size_t target, double taken)
+{
+    bool mostly = taken > 0.5;
+    int loop = add_loop(b, index, index, target - 1, 1 / (mostly ? 1 - taken : taken));
+    if (loop < 0)
+        return by_chance(taken, 0);
+    return (struct decision){.branch = mostly ? WT_BRANCH_LOOP : WT_BRANCH_EVERY, .index = loop, .decided = true};
+}
+
 static struct decision fork(struct builder *b, size_t index, size_t target, struct wt_flow flow)
 {
+    double taken = 1 - flow.falls;
+    if (flow.both <= 1e-9 && taken > 1e-9 && taken < 1 && is_repeated(b, index))
+        return evenly(b, index, target, taken);
     struct wt_split split = {.both = flow.both};
     int number = flow.both > 1e-6 ? wt_program_add_split(b->program, &split) : -1;
     if (number < 0)
-        return by_chance(1 - flow.falls, flow.drift);
+        return by_chance(taken, flow.drift);
     if (unites(b, index, target))
         b->decisions[target - 1] = (struct decision){.branch = WT_BRANCH_UNITE, .index = number, .parts = true, .decided = true};
     struct decision split_here = {.branch = WT_BRANCH_SPLIT, .index = number, .decided = true};
-    split_here.chance = (float)(1 - flow.falls);
+    split_here.chance = (float)taken;
     split_here.drift = (float)flow.drift;
     return split_here;
 }

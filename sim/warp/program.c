@@ -115,7 +115,7 @@ static const char *branch_fault(const struct wt_program *p, size_t at)
         return "there is no such kind of branch";
     if (i->op == WT_OP_BRANCH && i->branch != WT_BRANCH_NEVER && i->target > p->count)
         return "its target lies outside the program";
-    bool of_loop = i->branch == WT_BRANCH_LOOP || i->branch == WT_BRANCH_SKIP;
+    bool of_loop = i->branch == WT_BRANCH_LOOP || i->branch == WT_BRANCH_SKIP || i->branch == WT_BRANCH_EVERY;
     if (of_loop && i->index >= p->loop_count)
         return "it belongs to no loop";
     if (i->branch == WT_BRANCH_SKIP && i->target <= at)

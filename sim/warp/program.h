@@ -60,6 +60,7 @@ enum wt_branch {
     WT_BRANCH_NEVER,
     WT_BRANCH_LOOP,   /* end of loop `index`: taken until its body has run as often as the loop's count says */
     WT_BRANCH_SKIP,   /* before loop `index`: draws the count; taken when it is 0. A loop without one runs at least once */
+    WT_BRANCH_EVERY,  /* taken each time it has been executed as often as the count of loop `index` says; not in between */
     WT_BRANCH_CHANCE, /* taken with probability `chance` */
     WT_BRANCH_LATER_WARPS, /* taken by all warps of a block but its first: `if (threadIdx.x == 0)` */
     WT_BRANCH_SPLIT,  /* two paths, the first right behind it and the second at the target. With probability `chance` the
@@ -110,7 +111,7 @@ struct wt_instruction {
     uint8_t op;     /* enum wt_op */
     uint8_t branch; /* enum wt_branch; of BRANCH and EXIT. Of CONVERGE: ALWAYS where it waits for the warp's other threads
                        (BSYNC, WARPSYNC), NEVER where not (BSSY) */
-    uint8_t index;  /* the loop of LOOP and SKIP, the split of SPLIT and UNITE */
+    uint8_t index;  /* the loop of LOOP, SKIP and EVERY, the split of SPLIT and UNITE */
     uint8_t stall;  /* cycles until the warp may issue its next instruction, 0 … 15; 0 counts as 1 */
     uint8_t write_board; /* released when the result is there; WT_NO_SCOREBOARD: none */
     uint8_t read_board;  /* released when the operands have been read */

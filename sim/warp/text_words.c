@@ -253,6 +253,7 @@ SETTER(later, t->instruction.branch = WT_BRANCH_LATER_WARPS)
 SETTER(never, t->instruction.branch = WT_BRANCH_NEVER)
 SETTER(loop, t->instruction.branch = WT_BRANCH_LOOP; t->instruction.index = (uint8_t)value)
 SETTER(skip, t->instruction.branch = WT_BRANCH_SKIP; t->instruction.index = (uint8_t)value)
+SETTER(every, t->instruction.branch = WT_BRANCH_EVERY; t->instruction.index = (uint8_t)value)
 SETTER(split, t->instruction.branch = WT_BRANCH_SPLIT; t->instruction.index = (uint8_t)value)
 SETTER(unite, t->instruction.branch = WT_BRANCH_UNITE; t->instruction.index = (uint8_t)value)
 
@@ -297,6 +298,7 @@ static const struct wt_text_key keys[] = {
     {"loop", "of bra: the end of the loop that runs as often as `count` of this number says", 0, WT_MOST_LOOPS - 1, set_loop,
      .of_control = true},
     {"skip", "of bra: in front of that loop, taken where it does not run at all", 0, WT_MOST_LOOPS - 1, set_skip, .of_control = true},
+    {"every", "of bra: taken once in as many times as `count` of this number says", 0, WT_MOST_LOOPS - 1, set_every, .of_control = true},
     {"split", "of bra: in front of two paths; `split` of this number says how often both are gone", 0, WT_MOST_SPLITS - 1, set_split,
      .of_control = true},
     {"unite", "of bra: behind the first of those paths", 0, WT_MOST_SPLITS - 1, set_unite, .of_control = true},
@@ -395,7 +397,7 @@ static const char statements[] =
     "  [@p0] MNEMONIC operands key=value    the first operand is the result; registers r0 to r254, p0 to p6, ur0 to ur62\n"
     "As `wavetail import sass` writes them:\n"
     "  control given                 nothing is worked out from the registers: stall, wait, write and read are as written\n"
-    "  count K COUNT [per block]     for `bra NAME loop=K` and `skip=K`; K = 0, 1, ...\n"
+    "  count K COUNT [per block]     for `bra NAME loop=K`, `skip=K` and `every=K`; K = 0, 1, ...\n"
     "  split K Q                     for `bra NAME split=K chance=P` and `unite=K`\n";
 
 void wt_text_print_reference(FILE *stream)

@@ -102,7 +102,8 @@ static void write_chance(FILE *stream, const struct wt_instruction *i)
 /* Where it goes, of a branch or EXIT. */
 static void write_way(FILE *stream, const struct wt_instruction *i)
 {
-    static const char *const indexed[] = {[WT_BRANCH_LOOP] = "loop", [WT_BRANCH_SKIP] = "skip", [WT_BRANCH_SPLIT] = "split",
+    static const char *const indexed[] = {[WT_BRANCH_LOOP] = "loop", [WT_BRANCH_SKIP] = "skip", [WT_BRANCH_EVERY] = "every",
+                                          [WT_BRANCH_SPLIT] = "split",
                                           [WT_BRANCH_UNITE] = "unite"};
     switch ((enum wt_branch)i->branch) {
     case WT_BRANCH_ALWAYS:
