@@ -248,12 +248,18 @@ static const struct {
     const char *text;
     double base, per_work; /* base negative: refused */
     uint32_t address;
+    enum wt_draw draw;
+    double spread;
 } trips[] = {
     {"0x820=16", 16, 0, 0x820},     {"820=work", 0, 1, 0x820},        {"0x820=0.25*work", 0, 0.25, 0x820},
     {"820=4+2*work", 4, 2, 0x820},  {"820=2*work+4", 4, 2, 0x820},    {"0x820", -1, 0, 0},
     {"0x820=", -1, 0, 0},           {"0x820=often", -1, 0, 0},        {"=16", -1, 0, 0},
     {"0x820=16x", -1, 0, 0},        {"0x820=2*", -1, 0, 0},           {"0x820=1e99", -1, 0, 0},
     {"0x820=-3", -1, 0, 0},
+    {"0x820=4..67", 4, 0, 0x820, WT_DRAW_UNIFORM, 63}, {"0x820=7..7", 7, 0, 0x820, WT_DRAW_UNIFORM, 0},
+    {"0x820=~12.5", 12.5, 0, 0x820, WT_DRAW_GEOMETRIC, 0},
+    {"0x820=67..4", -1, 0, 0}, {"0x820=..4", -1, 0, 0}, {"0x820=4..", -1, 0, 0}, {"0x820=4..7x", -1, 0, 0},
+    {"0x820=1.5..7", -1, 0, 0}, {"0x820=~", -1, 0, 0}, {"0x820=~0.5", -1, 0, 0}, {"0x820=~2x", -1, 0, 0},
 };
 
 START_TEST(trips_are_numbers_and_work)
@@ -263,8 +269,10 @@ START_TEST(trips_are_numbers_and_work)
     if (trips[_i].base < 0)
         return;
     ck_assert_uint_eq(trip.address, trips[_i].address);
-    ck_assert_double_eq(trip.base, trips[_i].base);
-    ck_assert_double_eq(trip.per_work, trips[_i].per_work);
+    ck_assert_double_eq(trip.count.base, trips[_i].base);
+    ck_assert_double_eq(trip.count.per_work, trips[_i].per_work);
+    ck_assert_double_eq(trip.count.spread, trips[_i].spread);
+    ck_assert_int_eq(trip.count.draw, trips[_i].draw);
 }
 END_TEST
 
@@ -359,7 +367,7 @@ START_TEST(what_does_not_fit_together_is_refused)
     ck_assert_int_eq(wt_program_from_sass(&setup, &program, &report, &err), WT_BAD_INPUT);
     ck_assert_str_eq(err.text, "k_fma.sass:1: '_Z5k_fma3Arg' has 112 instructions, the source page 248; give the SASS of the "
                                "binary that was profiled");
-    struct wt_trip trip = {.address = 0x2a0, .base = 3};
+    struct wt_trip trip = {.address = 0x2a0, .count = {.base = 3}};
     setup.source = NULL;
     setup.trips = &trip;
     setup.trip_count = 1;

@@ -11,6 +11,8 @@
 
 enum { MOST_DEPTH = 4 }; /* of calls within calls */
 
+#define MOST_TRIPS 1e9
+
 /* Jumps back that are always taken: loops left in their middle, returns. wt_program_check refuses what never ends. */
 static const float almost_always = 0.9999998f;
 
@@ -71,10 +73,8 @@ static const struct wt_trip *trip_at(const struct builder *b, size_t index)
 static int add_loop(struct builder *b, size_t branch, size_t first, size_t last, double mean)
 {
     const struct wt_trip *trip = trip_at(b, branch);
-    struct wt_count count = {.draw = WT_DRAW_FIXED,
-                             .base = trip ? trip->base : mean,
-                             .per_work = trip ? trip->per_work : 0,
-                             .per_block = has_barrier(b, first, last)};
+    struct wt_count count = trip ? trip->count : (struct wt_count){.draw = WT_DRAW_FIXED, .base = mean};
+    count.per_block = has_barrier(b, first, last);
     return wt_program_add_loop(b->program, &count);
 }
 
@@ -551,6 +551,47 @@ enum wt_code wt_program_from_sass(const struct wt_sass_setup *setup, struct wt_p
     return code;
 }
 
+/* Terms of a sum: 4, work, 2*work. */
+static bool parse_sum(const char *text, struct wt_count *count)
+{
+    for (const char *term = text;; term++) {
+        double factor = 1;
+        char *rest = (char *)term;
+        bool number = isdigit((unsigned char)*term);
+        if (number)
+            factor = strtod(term, &rest);
+        const char *word = number && *rest == '*' ? rest + 1 : rest;
+        bool of_work = !strncmp(word, "work", 4) && (!number || word != rest);
+        if (of_work)
+            rest = (char *)word + 4;
+        if (!number && !of_work)
+            return false;
+        *(of_work ? &count->per_work : &count->base) += factor;
+        if (*rest != '+')
+            return !*rest && count->base <= MOST_TRIPS && count->per_work <= MOST_TRIPS;
+        term = rest;
+    }
+}
+
+static bool parse_mean(const char *text, struct wt_count *count)
+{
+    char *rest;
+    count->draw = WT_DRAW_GEOMETRIC;
+    count->base = isdigit((unsigned char)*text) ? strtod(text, &rest) : 0;
+    return count->base >= 1 && count->base <= MOST_TRIPS && !*rest;
+}
+
+static bool parse_range(const char *text, const char *dots, struct wt_count *count)
+{
+    char *end, *rest;
+    if (!isdigit((unsigned char)*text) || !isdigit((unsigned char)dots[2]))
+        return false;
+    count->draw = WT_DRAW_UNIFORM;
+    count->base = (double)strtoul(text, &end, 10);
+    count->spread = (double)strtoul(dots + 2, &rest, 10) - count->base;
+    return end == dots && !*rest && count->spread >= 0 && count->base + count->spread <= MOST_TRIPS;
+}
+
 bool wt_trip_parse(const char *text, struct wt_trip *trip)
 {
     char *rest;
@@ -558,21 +599,8 @@ bool wt_trip_parse(const char *text, struct wt_trip *trip)
     *trip = (struct wt_trip){.address = (uint32_t)address};
     if (rest == text || *rest != '=' || address >= UINT32_MAX)
         return false;
-    for (const char *term = rest + 1;; term = rest + 1) {
-        double factor = 1;
-        bool number = isdigit((unsigned char)*term);
-        if (number)
-            factor = strtod(term, &rest);
-        else
-            rest = (char *)term;
-        const char *word = number && *rest == '*' ? rest + 1 : rest;
-        bool of_work = !strncmp(word, "work", 4) && (!number || word != rest);
-        if (of_work)
-            rest = (char *)word + 4;
-        if (!number && !of_work)
-            return false;
-        *(of_work ? &trip->per_work : &trip->base) += factor;
-        if (*rest != '+')
-            return !*rest && trip->base <= 1e9 && trip->per_work <= 1e9;
-    }
+    const char *count = rest + 1, *dots = strstr(count, "..");
+    if (dots)
+        return parse_range(count, dots, &trip->count);
+    return *count == '~' ? parse_mean(count + 1, &trip->count) : parse_sum(count, &trip->count);
 }

@@ -11,10 +11,10 @@
 #include "warp/program.h"
 #include "warp/sass.h"
 
-/* How often the loop runs whose branch back stands at `address`: base + per_work * work. */
+/* How often the loop runs whose branch back stands at `address`. */
 struct wt_trip {
     uint32_t address;
-    double base, per_work;
+    struct wt_count count; /* per_block is set by whether the loop has barriers */
 };
 
 struct wt_sass_setup {
@@ -48,7 +48,8 @@ struct wt_sass_report {
 enum wt_code wt_program_from_sass(const struct wt_sass_setup *setup, struct wt_program **out,
                                   struct wt_sass_report *report, struct wt_error *err);
 
-/* "0x820=16", "0x820=work", "0x820=0.25*work", "820=4+2*work". False when it is none of these. */
+/* "0x820=16", "0x820=work", "0x820=0.25*work", "820=4+2*work"; "0x820=4..67" for a count drawn evenly from these, "0x820=~12" for a
+ * geometric one of that mean. False when it is none of these. */
 bool wt_trip_parse(const char *text, struct wt_trip *trip);
 
 #endif

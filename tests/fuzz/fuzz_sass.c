@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void make_program(const struct wt_sass_function *function, const struct wt_ncu_source *source)
 {
-    struct wt_trip trip = {.address = 0x20, .base = 3, .per_work = 1};
+    struct wt_trip trip = {.address = 0x20, .count = {.base = 3, .per_work = 1}};
     struct wt_sass_setup setup = {.path = "fuzz", .function = function, .source = source, .trips = &trip,
                                   .threads_per_block = 96, .hits = WT_HITS_UNKNOWN};
     for (setup.trip_count = 0; setup.trip_count < 2; setup.trip_count++) {

@@ -25,7 +25,7 @@ static void parse_trip(struct argp_state *state, const char *text, struct sass_i
     if (input->trip_count == MOST_TRIPS)
         argp_error(state, "at most %d --trip", MOST_TRIPS);
     else if (!wt_trip_parse(text, &input->trips[input->trip_count++]))
-        argp_error(state, "--trip takes ADDRESS=N, ADDRESS=work or ADDRESS=N*work, as in 0x820=16; not '%s'", text);
+        argp_error(state, "--trip takes ADDRESS=N, =work, =N*work, =A..B or =~N, as in 0x820=16; not '%s'", text);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -73,7 +73,8 @@ static const struct argp_option options[] = {
     {"kernel", KEY_KERNEL, "NAME", 0, "which function, where the files hold several", GROUP},
     {"ncu-source", KEY_SOURCE, "FILE.csv", 0, "its counts: output of ncu -i REPORT --page source --csv", GROUP},
     {"ncu-metrics", KEY_METRICS, "FILE.csv", 0, "its hit rates in L1 and L2: output of ncu -i REPORT --page raw --csv", GROUP},
-    {"trip", KEY_TRIP, "ADDR=N|work|N*work", 0, "how often the loop runs whose branch back stands at ADDR (repeatable)", GROUP},
+    {"trip", KEY_TRIP, "ADDR=N|work|N*work|A..B|~N", 0,
+     "how often the loop runs whose branch back stands at ADDR (repeatable); A..B: each warp draws one of these, ~N: geometric, N on average", GROUP},
     {"work", KEY_WORK, "N", 0, "the `work` of --trip", GROUP},
     {"trace", KEY_TRACE, "TRACE", 0, "its blocks' `work` is that of this trace's first launch", GROUP},
     {"l1-hit", KEY_L1, "0..1", 0, "part of global sectors that hit in L1", GROUP},
