@@ -9,26 +9,13 @@
 #include <unistd.h>
 
 #include "core/mem.h"
+#include "scratch.h"
 #include "suites.h"
 #include "trace/trace.h"
 
-static char folder[] = "/tmp/wavetail-capture-XXXXXX";
-
-static void make_folder(void)
-{
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
-static void remove_folder(void)
-{
-    char *command = wt_format("rm -rf '%s'", folder);
-    ck_assert_int_eq(system(command), 0);
-    free(command);
-}
-
 static FILE *host(const char *arguments, const char *mode)
 {
-    char *command = wt_format("cd %s && '%s' %s", folder, getenv("CAPTURE_HOST"), arguments);
+    char *command = wt_format("cd %s && '%s' %s", scratch, getenv("CAPTURE_HOST"), arguments);
     FILE *pipe = popen(command, mode);
     ck_assert_ptr_nonnull(pipe);
     free(command);
@@ -39,12 +26,7 @@ static FILE *host(const char *arguments, const char *mode)
 static char *output(const char *arguments, int status)
 {
     FILE *pipe = host(arguments, "r");
-    char *text = NULL;
-    size_t size = 0;
-    if (getdelim(&text, &size, '\0', pipe) < 0) {
-        free(text);
-        text = wt_strdup("");
-    }
+    char *text = text_of(pipe);
     int ended = pclose(pipe);
     ck_assert_msg(WIFEXITED(ended) && WEXITSTATUS(ended) == status, "%s: %s", arguments, text);
     return text;
@@ -61,7 +43,7 @@ static struct wt_trace *read_trace(const char *name)
 {
     struct wt_trace *trace;
     struct wt_error err = {0};
-    char *path = name[0] == '/' ? wt_strdup(name) : wt_format("%s/%s", folder, name);
+    char *path = name[0] == '/' ? wt_strdup(name) : wt_format("%s/%s", scratch, name);
     ck_assert_msg(wt_trace_read(path, &trace, &err) == WT_OK, "%s", err.text);
     free(path);
     return trace;
@@ -69,7 +51,7 @@ static struct wt_trace *read_trace(const char *name)
 
 static void write_list(const char *text)
 {
-    char *path = wt_format("%s/l.txt", folder);
+    char *path = wt_format("%s/l.txt", scratch);
     FILE *file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
     fputs(text, file);
@@ -350,7 +332,7 @@ Suite *capture_suite(void)
         return suite;
     }
     TCase *tcase = tcase_create("capture");
-    tcase_add_checked_fixture(tcase, make_folder, remove_folder);
+    tcase_add_checked_fixture(tcase, scratch_enter, scratch_leave);
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, records_become_the_trace, 0, 2);
     tcase_add_test(tcase, awkward_launches_survive);

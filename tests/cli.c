@@ -25,6 +25,7 @@
 
 #include "core/mem.h"
 #include "core/outfile.h"
+#include "scratch.h"
 #include "suites.h"
 
 enum { STDOUT, STDERR, STREAMS };
@@ -53,12 +54,7 @@ static char *read_file(const char *path)
 {
     FILE *stream = fopen(path, "rb");
     ck_assert_msg(stream != NULL, "%s cannot be read", path);
-    char *text = NULL;
-    size_t size = 0;
-    if (getdelim(&text, &size, '\0', stream) < 0) {
-        free(text);
-        text = wt_strdup("");
-    }
+    char *text = text_of(stream);
     fclose(stream);
     return text;
 }
@@ -165,12 +161,7 @@ static char *shell_output(const char *command)
 {
     FILE *pipe = popen(command, "r");
     ck_assert_ptr_nonnull(pipe);
-    char *text = NULL;
-    size_t size = 0;
-    if (getdelim(&text, &size, '\0', pipe) < 0) {
-        free(text);
-        text = wt_strdup("");
-    }
+    char *text = text_of(pipe);
     pclose(pipe);
     return text;
 }
@@ -260,24 +251,13 @@ static char *report(const struct cli_test *test, int exit_code, char *const actu
     return text;
 }
 
-static char *enter_scratch(void)
+/* One folder further in: what the script prints is kept beside its files. */
+static void enter_folder(void)
 {
-    char folder[] = "/tmp/wavetail-cli-XXXXXX";
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    char *inner = wt_format("%s/work", folder);
+    char *inner = scratch_path("work");
     ck_assert_int_eq(mkdir(inner, 0777), 0);
     ck_assert_int_eq(chdir(inner), 0);
     free(inner);
-    return wt_strdup(folder);
-}
-
-static void leave_scratch(char *folder)
-{
-    ck_assert_int_eq(chdir(WT_SOURCE_ROOT), 0);
-    char *command = wt_format("rm -rf '%s'", folder);
-    ck_assert_int_eq(system(command), 0);
-    free(command);
-    free(folder);
 }
 
 START_TEST(command_line)
@@ -285,7 +265,7 @@ START_TEST(command_line)
     const char *path = files.gl_pathv[_i];
     ck_assert_msg(getenv("WAVETAIL") != NULL, "WAVETAIL is not set; `make check` sets it");
     struct cli_test test = read_test(path);
-    char *scratch = enter_scratch();
+    enter_folder();
     int exit_code = run_script(test.script);
     char *actual[STREAMS];
     for (int s = 0; s < STREAMS; s++)
@@ -293,7 +273,7 @@ START_TEST(command_line)
     char *failure = report(&test, exit_code, actual);
     if (failure[0] && getenv("WT_REFRESH"))
         refresh(&test, path, exit_code, actual);
-    leave_scratch(scratch);
+    ck_assert_int_eq(chdir(WT_SOURCE_ROOT), 0);
     ck_assert_msg(!failure[0] || getenv("WT_REFRESH"), "%s: %s\n%s", strrchr(path, '/') + 1, test.script, failure);
     free(failure);
     for (int s = 0; s < STREAMS; s++)
@@ -307,6 +287,7 @@ Suite *cli_suite(void)
     Suite *suite = suite_create("cli");
     TCase *tcase = tcase_create("cli");
     tcase_set_timeout(tcase, 60);
+    tcase_add_checked_fixture(tcase, scratch_enter, scratch_leave);
     glob(WT_SOURCE_ROOT "/tests/cli/*.test", 0, NULL, &files);
     tcase_add_loop_test(tcase, command_line, 0, (int)files.gl_pathc);
     suite_add_tcase(suite, tcase);

@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/mem.h"
 #include "core/param.h"
 #include "gpu/gpu.h"
+#include "scratch.h"
 #include "suites.h"
 
 static struct wt_gpu *load(const char *name)
@@ -299,42 +299,23 @@ END_TEST
 
 /* ---- Files that name others; a scratch folder set as $WAVETAIL_CONFIGS ---- */
 
-static char folder[] = "/tmp/wavetail-gpu-XXXXXX";
-
 static void set_up(void)
 {
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    setenv("WAVETAIL_CONFIGS", folder, 1);
+    scratch_enter();
+    setenv("WAVETAIL_CONFIGS", scratch, 1);
 }
 
 static void tear_down(void)
 {
-    static const char *const names[] = {"a.cfg", "b.cfg", "c.cfg", "h200.cfg"};
-    for (size_t i = 0; i < 4; i++) {
-        char *path = wt_format("%s/%s", folder, names[i]);
-        unlink(path);
-        free(path);
-    }
-    rmdir(folder);
-    strcpy(folder + strlen(folder) - 6, "XXXXXX");
+    scratch_leave();
     unsetenv("WAVETAIL_CONFIGS");
-}
-
-static void put(const char *name, const char *text)
-{
-    char *path = wt_format("%s/%s", folder, name);
-    FILE *file = fopen(path, "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-    free(path);
 }
 
 START_TEST(a_base_is_read_first_and_overridden)
 {
-    put("a.cfg", "base = \"b\"; clock_mhz = 1000;");
-    put("b.cfg", "base = \"c.cfg\"; name = \"B\"; clock_mhz = { value = 500; source = \"measured: b\"; };");
-    put("c.cfg", "base = \"h200\"; name = \"C\"; memory_gbs = 7;");
+    scratch_write("a.cfg", "base = \"b\"; clock_mhz = 1000;");
+    scratch_write("b.cfg", "base = \"c.cfg\"; name = \"B\"; clock_mhz = { value = 500; source = \"measured: b\"; };");
+    scratch_write("c.cfg", "base = \"h200\"; name = \"C\"; memory_gbs = 7;");
     struct wt_gpu *gpu = load("a");
     ck_assert_str_eq(gpu->key, "a");
     ck_assert_str_eq(gpu->name, "B");
@@ -348,19 +329,19 @@ END_TEST
 
 START_TEST(bases_that_lead_in_a_circle_are_refused)
 {
-    put("a.cfg", "base = \"b.cfg\";");
-    put("b.cfg", "\nbase = \"c\";");
-    put("c.cfg", "\n\nbase = \"./b.cfg\";");
+    scratch_write("a.cfg", "base = \"b.cfg\";");
+    scratch_write("b.cfg", "\nbase = \"c\";");
+    scratch_write("c.cfg", "\n\nbase = \"./b.cfg\";");
     struct wt_gpu *gpu;
     struct wt_error err = {0};
     ck_assert_int_eq(wt_gpu_load("a", &gpu, &err), WT_BAD_INPUT);
-    char *message = wt_format("%s/c.cfg:3: base './b.cfg' leads in a circle; name another", folder);
+    char *message = wt_format("%s/c.cfg:3: base './b.cfg' leads in a circle; name another", scratch);
     ck_assert_str_eq(err.text, message);
     free(message);
-    put("b.cfg", "base = \"nowhere\";");
+    scratch_write("b.cfg", "base = \"nowhere\";");
     struct wt_error missing = {0};
     ck_assert_int_eq(wt_gpu_load("a", &gpu, &missing), WT_BAD_INPUT);
-    message = wt_format("%s/b.cfg:1: base: no GPU 'nowhere'", folder);
+    message = wt_format("%s/b.cfg:1: base: no GPU 'nowhere'", scratch);
     ck_assert_msg(!strncmp(missing.text, message, strlen(message)), "%s", missing.text);
     free(message);
 }
@@ -369,12 +350,12 @@ END_TEST
 /* One's own h200.cfg may refine the shipped one only by path, since its name is its own. */
 START_TEST(own_folder_comes_first)
 {
-    put("h200.cfg", "base = \"h200\";");
+    scratch_write("h200.cfg", "base = \"h200\";");
     struct wt_gpu *gpu;
     struct wt_error err = {0};
     ck_assert_int_eq(wt_gpu_load("h200", &gpu, &err), WT_BAD_INPUT);
     ck_assert_ptr_nonnull(strstr(err.text, "h200.cfg:1: base 'h200' leads in a circle; name another"));
-    put("h200.cfg", "base = \"h100-sxm\"; name = \"mine\";");
+    scratch_write("h200.cfg", "base = \"h100-sxm\"; name = \"mine\";");
     gpu = load("h200");
     ck_assert_str_eq(gpu->name, "mine");
     wt_gpu_free(gpu);
@@ -383,17 +364,17 @@ END_TEST
 
 START_TEST(errors_name_the_file_they_are_in)
 {
-    put("a.cfg", "base = \"b.cfg\";\nclok_mhz = 5;");
-    put("b.cfg", "base = \"cc9.0\";\n\nrates = { reprt_cycles = 1; };");
+    scratch_write("a.cfg", "base = \"b.cfg\";\nclok_mhz = 5;");
+    scratch_write("b.cfg", "base = \"cc9.0\";\n\nrates = { reprt_cycles = 1; };");
     struct wt_gpu *gpu;
     struct wt_error err = {0};
     ck_assert_int_eq(wt_gpu_load("a", &gpu, &err), WT_BAD_INPUT);
     ck_assert_ptr_nonnull(strstr(err.text, "/b.cfg:3: unknown key 'reprt_cycles'; did you mean 'report_cycles'?"));
-    put("b.cfg", "base = \"cc9.0\";");
+    scratch_write("b.cfg", "base = \"cc9.0\";");
     struct wt_error later = {0};
     ck_assert_int_eq(wt_gpu_load("a", &gpu, &later), WT_BAD_INPUT);
     ck_assert_ptr_nonnull(strstr(later.text, "/a.cfg:2: unknown key 'clok_mhz'; did you mean 'clock_mhz'?"));
-    put("a.cfg", "name = \"x\";");
+    scratch_write("a.cfg", "name = \"x\";");
     struct wt_error missing = {0};
     ck_assert_int_eq(wt_gpu_load("a", &gpu, &missing), WT_BAD_INPUT);
     ck_assert_ptr_nonnull(strstr(missing.text, "/a.cfg: 'compute_capability' is missing"));

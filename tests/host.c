@@ -8,43 +8,19 @@
 
 #include "core/mem.h"
 #include "core/random.h"
+#include "scratch.h"
 #include "simulated.h"
 #include "study/host_calls.h"
 #include "study/launches.h"
 #include "suites.h"
 #include "trace/trace.h"
 
-static char folder[] = "/tmp/wavetail-host-XXXXXX";
-
-static void make_folder(void)
-{
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
-static void remove_folder(void)
-{
-    char *path = wt_format("%s/w.cfg", folder);
-    unlink(path);
-    rmdir(folder);
-    free(path);
-}
-
-static char *put(const char *text)
-{
-    char *path = wt_format("%s/w.cfg", folder);
-    FILE *file = fopen(path, "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-    return path;
-}
-
 /* One cycle is a microsecond, and nothing takes time but what `more` gives. */
 static struct wt_gpu *gpu_with(const char *more)
 {
     struct wt_gpu *gpu;
     struct wt_error err = {0};
-    char *base = put("base = \"four-sms\"; name = \"made up\"; clock_mhz = 1;\n"
+    char *base = scratch_put("w.cfg", "base = \"four-sms\"; name = \"made up\"; clock_mhz = 1;\n"
                      "host = { source = \"assumed: a test\"; launch_call_us = 0; graph_call_us = 0; graph_node_call_us = 0;\n"
                      "record_call_us = 0; wait_call_us = 0; copy_call_us = 0; synchronize_call_us = 0; submit_us = 0;\n"
                      "return_us = 0; event_us = 0; graph_gap_us = 0; programmatic_end_gap_us = 0;\n"
@@ -65,7 +41,7 @@ static struct wt_workload *workload_of(const char *text)
 {
     struct wt_workload *workload;
     struct wt_error err = {0};
-    char *path = put(text);
+    char *path = scratch_put("w.cfg", text);
     ck_assert_msg(wt_workload_read(path, &workload, &err) == WT_OK, "%s", err.text);
     free(path);
     return workload;
@@ -553,7 +529,7 @@ Suite *host_suite(void)
 {
     Suite *suite = suite_create("host");
     TCase *rules = tcase_create("rules");
-    tcase_add_unchecked_fixture(rules, make_folder, remove_folder);
+    tcase_add_unchecked_fixture(rules, scratch_enter, scratch_leave);
     tcase_add_test(rules, calls_follow_each_other);
     tcase_add_test(rules, a_kernel_begins_when_it_has_been_submitted);
     tcase_add_test(rules, synchronising_with_nothing_costs_only_the_call);

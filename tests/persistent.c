@@ -12,7 +12,6 @@
 #include "trace/trace.h"
 
 #define IDEAL "block = 256; dynamic_shared = 120000; " /* one block to an SM */
-#define LIST(...) "duration = { distribution = \"list\"; cycles = [" __VA_ARGS__ "]; }; "
 
 static void assert_task(const struct ran *r, uint64_t task, uint64_t block, double start, double end)
 {
@@ -95,8 +94,8 @@ START_TEST(every_task_runs_once_inside_its_block)
     static const char *const kernels[] = {
         "{ block = 256; duration = { distribution = \"lognormal\"; mean = 4000.0; sigma = 0.8; }; persistent = { tasks = "
         "5000; }; }",
-        "{ block = 1024; duration = { distribution = \"constant\"; cycles = 1.0; }; persistent = { tasks = 300; }; }",
-        "{ block = 64; grid = 5000; duration = { distribution = \"constant\"; cycles = 500.0; }; persistent = { tasks = 5000; }; "
+        "{ block = 1024; " CONSTANT("1.0") "persistent = { tasks = 300; }; }",
+        "{ block = 64; grid = 5000; " CONSTANT("500.0") "persistent = { tasks = 5000; }; "
         "}"};
     static const uint64_t tasks[] = {5000, 300, 5000};
     struct ran r = ran_well("h200", kernels[_i]);
@@ -114,7 +113,7 @@ START_TEST(a_busy_counter_sets_the_pace)
     ck_assert_int_eq(wt_gpu_load("h200", &gpu, NULL), WT_OK);
     double service = gpu->rates.counter_service_cycles;
     wt_gpu_free(gpu);
-    struct ran r = ran_well("h200", "{ block = 256; duration = { distribution = \"constant\"; cycles = 100.0; }; persistent = { "
+    struct ran r = ran_well("h200", "{ block = 256; " CONSTANT("100.0") "persistent = { "
                                     "tasks = 40000; }; }");
     ck_assert_double_ge(r.makespan, 40000 * service);
     ck_assert_double_le(r.makespan, 40000 * service + 4000);
@@ -188,7 +187,7 @@ START_TEST(a_counter_under_load_is_as_fast_as_measured)
         first = trace->rows[i].time_start_ns < first ? trace->rows[i].time_start_ns : first;
         last = trace->rows[i].time_end_ns > last ? trace->rows[i].time_end_ns : last;
     }
-    struct ran r = ran_well("h200", "{ grid = 1056; block = 32; duration = { distribution = \"constant\"; cycles = 1.0; }; "
+    struct ran r = ran_well("h200", "{ grid = 1056; block = 32; " CONSTANT("1.0")
                                     "persistent = { tasks = 211200; overhead = 0; }; }");
     ck_assert_double_eq_tol(r.makespan / ((double)(last - first) * 1.98), 1, 0.005);
     ran_clear(&r);

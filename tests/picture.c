@@ -6,6 +6,7 @@
 #include "core/mem.h"
 #include "core/outfile.h"
 #include "observe/picture.h"
+#include "scratch.h"
 #include "suites.h"
 #include "synthetic.h"
 
@@ -66,6 +67,34 @@ static cairo_surface_t *drawn_png(const struct wt_export *what)
     return surface;
 }
 
+/* A timeline's picture, planned and drawn. */
+struct sheet {
+    struct wt_timeline *timeline;
+    struct wt_export what;
+    struct wt_picture picture;
+    cairo_surface_t *surface; /* NULL: not drawn */
+};
+
+/* Takes the timeline over. The sheet must stay where it is. */
+static void plan_sheet(struct sheet *sheet, struct wt_timeline *timeline)
+{
+    *sheet = (struct sheet){.timeline = timeline, .what = {.simulated = timeline}};
+    wt_picture_plan(&sheet->picture, &sheet->what, true);
+}
+
+static void draw_sheet(struct sheet *sheet, struct wt_timeline *timeline)
+{
+    plan_sheet(sheet, timeline);
+    sheet->surface = drawn_png(&sheet->what);
+}
+
+static void clear_sheet(struct sheet *sheet)
+{
+    cairo_surface_destroy(sheet->surface);
+    wt_picture_clear(&sheet->picture);
+    wt_timeline_free(sheet->timeline);
+}
+
 static struct pixel pixel_at(cairo_surface_t *surface, double x, double y)
 {
     const unsigned char *data = cairo_image_surface_get_data(surface);
@@ -83,30 +112,26 @@ static bool is_colour(struct pixel pixel, struct wt_colour colour, double tolera
 /* Every block has its place, its wave's shade and a label that is not in the corner; free slots show the tail. */
 START_TEST(blocks_are_where_they_ran)
 {
-    struct wt_timeline *timeline = synthetic_timeline(&textbook);
-    struct wt_export what = {.simulated = timeline};
-    struct wt_picture picture;
-    wt_picture_plan(&picture, &what, true);
-    cairo_surface_t *surface = drawn_png(&what);
-    const struct wt_picture_side *side = &picture.sides[0];
+    struct sheet sheet;
+    draw_sheet(&sheet, synthetic_timeline(&textbook));
+    const struct wt_timeline *timeline = sheet.timeline;
+    const struct wt_picture_side *side = &sheet.picture.sides[0];
     ck_assert_int_eq(side->detail, WT_ONE_BY_ONE);
     for (size_t i = 0; i < timeline->span_count; i++) {
         const struct wt_block_run *span = &timeline->spans[i];
-        double y = side->row_y[span->sm] + 3, x0 = wt_picture_x(&picture, span->start),
-               x1 = wt_picture_x(&picture, span->end);
+        double y = side->row_y[span->sm] + 3, x0 = wt_picture_x(&sheet.picture, span->start),
+               x1 = wt_picture_x(&sheet.picture, span->end);
         struct wt_colour colour = wt_launch_colour(0, span->start == 1000 * WT_CYCLE);
-        ck_assert(is_colour(pixel_at(surface, x0 + 3, y), colour, 1));
-        ck_assert(is_colour(pixel_at(surface, x1 - 4, y), colour, 1));
+        ck_assert(is_colour(pixel_at(sheet.surface, x0 + 3, y), colour, 1));
+        ck_assert(is_colour(pixel_at(sheet.surface, x1 - 4, y), colour, 1));
     }
     for (int sm = 2; sm < 4; sm++) {
-        struct pixel tail = pixel_at(surface, wt_picture_x(&picture, 2500 * WT_CYCLE), side->row_y[sm] + 3);
+        struct pixel tail = pixel_at(sheet.surface, wt_picture_x(&sheet.picture, 2500 * WT_CYCLE), side->row_y[sm] + 3);
         ck_assert(!is_colour(tail, wt_launch_colour(0, false), 60) &&
                   !is_colour(tail, wt_launch_colour(0, true), 60));
         ck_assert(!is_colour(tail, wt_faint, 3));
     }
-    cairo_surface_destroy(surface);
-    wt_picture_clear(&picture);
-    wt_timeline_free(timeline);
+    clear_sheet(&sheet);
 }
 END_TEST
 
@@ -127,18 +152,14 @@ START_TEST(narrow_blocks_show_their_density)
         wt_timeline_add(timeline, &run);
     }
     wt_timeline_find_queue_empty(timeline);
-    struct wt_export what = {.simulated = timeline};
-    struct wt_picture picture;
-    wt_picture_plan(&picture, &what, true);
-    ck_assert_int_eq(picture.sides[0].detail, WT_AVERAGED);
-    cairo_surface_t *surface = drawn_png(&what);
+    struct sheet sheet;
+    draw_sheet(&sheet, timeline);
+    ck_assert_int_eq(sheet.picture.sides[0].detail, WT_AVERAGED);
     struct wt_colour expected = blend(wt_faint, wt_launch_colour(0, false), 0.25);
     for (int sm = 0; sm < 4; sm++)
-        for (double x = picture.x + 1; x < picture.x + picture.plot_width - 2; x++)
-            ck_assert(is_colour(pixel_at(surface, x, picture.sides[0].row_y[sm] + 5), expected, 12));
-    cairo_surface_destroy(surface);
-    wt_picture_clear(&picture);
-    wt_timeline_free(timeline);
+        for (double x = sheet.picture.x + 1; x < sheet.picture.x + sheet.picture.plot_width - 2; x++)
+            ck_assert(is_colour(pixel_at(sheet.surface, x, sheet.picture.sides[0].row_y[sm] + 5), expected, 12));
+    clear_sheet(&sheet);
 }
 END_TEST
 
@@ -180,18 +201,14 @@ START_TEST(ink_is_conserved)
                             .gap = 500 * WT_CYCLE,
                             .seed = 4};
     struct wt_timeline *timeline = synthetic_timeline(&how);
-    struct wt_export what = {.simulated = timeline};
-    struct wt_picture picture;
-    wt_picture_plan(&picture, &what, true);
-    cairo_surface_t *surface = drawn_png(&what);
-    double until = floor(wt_picture_x(&picture, timeline->launches[0].queue_empty)) - 1;
-    wt_time moment = (wt_time)((until - picture.x) / picture.plot_width * (double)picture.length);
-    double pixels = taken_by_pixels(surface, &picture, until), blocks = taken_by_blocks(timeline, moment, 32);
+    struct sheet sheet;
+    draw_sheet(&sheet, timeline);
+    double until = floor(wt_picture_x(&sheet.picture, timeline->launches[0].queue_empty)) - 1;
+    wt_time moment = (wt_time)((until - sheet.picture.x) / sheet.picture.plot_width * (double)sheet.picture.length);
+    double pixels = taken_by_pixels(sheet.surface, &sheet.picture, until), blocks = taken_by_blocks(timeline, moment, 32);
     ck_assert(blocks > 0.3 && blocks < 0.9);
     ck_assert_double_eq_tol(pixels, blocks, 0.01);
-    cairo_surface_destroy(surface);
-    wt_picture_clear(&picture);
-    wt_timeline_free(timeline);
+    clear_sheet(&sheet);
 }
 END_TEST
 
@@ -278,15 +295,12 @@ START_TEST(only_visible_tails_are_marked)
     for (size_t launches = 2; launches <= 200; launches += 198) {
         struct synthetic how = textbook;
         how.launches = launches;
-        struct wt_timeline *timeline = synthetic_timeline(&how);
-        struct wt_export what = {.simulated = timeline};
-        struct wt_picture picture;
-        wt_picture_plan(&picture, &what, true);
-        ck_assert_uint_eq(wt_picture_tail_count(&picture.sides[0]), launches);
+        struct sheet sheet;
+        plan_sheet(&sheet, synthetic_timeline(&how));
+        ck_assert_uint_eq(wt_picture_tail_count(&sheet.picture.sides[0]), launches);
         for (size_t i = 0; i < launches; i++)
-            ck_assert_int_eq(wt_picture_tail(&picture, &picture.sides[0], i) != NULL, launches == 2);
-        wt_picture_clear(&picture);
-        wt_timeline_free(timeline);
+            ck_assert_int_eq(wt_picture_tail(&sheet.picture, &sheet.picture.sides[0], i) != NULL, launches == 2);
+        clear_sheet(&sheet);
     }
 }
 END_TEST
@@ -298,15 +312,12 @@ START_TEST(one_wave_has_no_tail)
     for (uint64_t blocks = 4; blocks <= 5; blocks++) {
         struct synthetic how = textbook;
         how.blocks = blocks;
-        struct wt_timeline *timeline = synthetic_timeline(&how);
-        struct wt_export what = {.simulated = timeline};
-        struct wt_picture picture;
-        wt_picture_plan(&picture, &what, true);
-        ck_assert_int_eq(wt_picture_tail(&picture, &picture.sides[0], 0) != NULL, blocks == 5);
-        picture.what = &(struct wt_export){.simulated = timeline, .story = &about_something_else};
-        ck_assert_ptr_null(wt_picture_tail(&picture, &picture.sides[0], 0));
-        wt_picture_clear(&picture);
-        wt_timeline_free(timeline);
+        struct sheet sheet;
+        plan_sheet(&sheet, synthetic_timeline(&how));
+        ck_assert_int_eq(wt_picture_tail(&sheet.picture, &sheet.picture.sides[0], 0) != NULL, blocks == 5);
+        sheet.picture.what = &(struct wt_export){.simulated = sheet.timeline, .story = &about_something_else};
+        ck_assert_ptr_null(wt_picture_tail(&sheet.picture, &sheet.picture.sides[0], 0));
+        clear_sheet(&sheet);
     }
 }
 END_TEST
@@ -382,14 +393,10 @@ static char *without_outlines(const char *svg)
 static char *read_golden(const char *path)
 {
     FILE *stream = fopen(path, "rb");
-    char *text = NULL;
-    size_t size = 0;
-    if (!stream || getdelim(&text, &size, '\0', stream) < 0) {
-        free(text);
-        text = wt_strdup("");
-    }
-    if (stream)
-        fclose(stream);
+    if (!stream)
+        return wt_strdup("");
+    char *text = text_of(stream);
+    fclose(stream);
     return text;
 }
 

@@ -4,6 +4,10 @@
 
 #include "dispatch/simulate.h"
 
+/* How long a kernel's blocks last, in cycles: "100.0"; "100, 200". */
+#define CONSTANT(cycles) "duration = { distribution = \"constant\"; cycles = " cycles "; }; "
+#define LIST(...) "duration = { distribution = \"list\"; cycles = [" __VA_ARGS__ "]; }; "
+
 struct ran {
     enum wt_code code;
     struct wt_error error;      /* without the file's folder: "w.cfg:LINE: …" */

@@ -30,16 +30,14 @@ START_TEST(an_sm_is_shared_by_its_blocks)
 {
     for (int n = 1; n <= 8; n++)
         MAKESPAN("four-sms", 1000 * fmax(1, n / 2.0), 0.01,
-                 "{ grid = %d; block = 256; duration = { distribution = \"constant\"; cycles = 1000; };"
-                 "  demand = { sm_saturation = 16; }; }", 4 * n);
+                 "{ grid = %d; block = 256; " CONSTANT("1000") "demand = { sm_saturation = 16; }; }", 4 * n);
 }
 END_TEST
 
 /* A warp that issues every other cycle: eight of them use up four sub-cores. */
 START_TEST(a_sub_core_issues_one_instruction_a_cycle)
 {
-    static const char kernel[] = "{ grid = %d; block = 256; duration = { distribution = \"constant\"; cycles = 1000; };"
-                                 "  demand = { issue = 0.5; }; }";
+    static const char kernel[] = "{ grid = %d; block = 256; " CONSTANT("1000") "demand = { issue = 0.5; }; }";
     MAKESPAN("four-sms", 1000, 0.01, kernel, 4);
     MAKESPAN("four-sms", 3000, 0.01, kernel, 12);
 }
@@ -48,15 +46,13 @@ END_TEST
 /* Of issue slots and port the larger part counts: 8 warps take 1 of 4 slots and 8 * 16 of 64 bytes (assumed of this GPU). */
 START_TEST(an_sm_is_held_to_what_it_needs_most_of)
 {
-    MAKESPAN("four-sms", 2000, 0.01, "{ grid = 4; block = 256; duration = { distribution = \"constant\"; cycles = 1000; };"
-                                     "  demand = { issue = 0.125; l2_bytes = 16.0; }; }");
+    MAKESPAN("four-sms", 2000, 0.01, "{ grid = 4; block = 256; " CONSTANT("1000") "demand = { issue = 0.125; l2_bytes = 16.0; }; }");
 }
 END_TEST
 
 START_TEST(a_start_costs_whatever_else_is_asked)
 {
-    MAKESPAN("four-sms", 2300, 0.01, "{ grid = 8; block = 256; duration = { distribution = \"constant\"; cycles = 1000; };"
-                                     "  demand = { sm_saturation = 8; start = 300; }; }");
+    MAKESPAN("four-sms", 2300, 0.01, "{ grid = 8; block = 256; " CONSTANT("1000") "demand = { sm_saturation = 8; start = 300; }; }");
 }
 END_TEST
 
@@ -64,8 +60,7 @@ END_TEST
  * with its 1,000 at 1,500, when the younger has done 500, and the whole at 2,000. */
 START_TEST(the_oldest_is_favoured)
 {
-    struct ran r = ran_well("four-sms", "{ grid = 8; block = 256; duration = { distribution = \"constant\"; cycles = 1000; };"
-                                        "  demand = { sm_saturation = 8; favour = 0.5; }; }");
+    struct ran r = ran_well("four-sms", "{ grid = 8; block = 256; " CONSTANT("1000") "demand = { sm_saturation = 8; favour = 0.5; }; }");
     for (size_t i = 0; i < r.run_count; i++)
         ck_assert_double_eq_tol(wt_to_cycles(r.runs[i].end), r.runs[i].block < 4 ? 1500 : 2000, 0.1);
     ran_clear(&r);
@@ -76,8 +71,7 @@ END_TEST
  * each warp has a quarter of the SM, half of what it asks for. */
 START_TEST(a_sub_core_is_for_its_own_warps)
 {
-    static const char kernel[] = "{ grid = 8; block = 32; duration = { distribution = \"constant\"; cycles = 1000; };"
-                                 "  demand = { sm_saturation = 2; %s }; }";
+    static const char kernel[] = "{ grid = 8; block = 32; " CONSTANT("1000") "demand = { sm_saturation = 2; %s }; }";
     MAKESPAN("four-sms", 1000, 0.1, kernel, "");
     MAKESPAN("four-sms", 2000, 0.1, kernel, "sub_cores = true;");
 }
@@ -121,10 +115,8 @@ static void assert_ends(const struct ran *r, double first, double second)
 START_TEST(kernels_share)
 {
     struct ran r = ran_well(clocked,
-                            "{ grid = 4; block = 256; duration = { distribution = \"constant\"; cycles = 1e5; };"
-                            "  demand = { sm_saturation = 8; }; },"
-                            "{ grid = 4; block = 256; stream = 1; duration = { distribution = \"constant\"; cycles = 5e4; };"
-                            "  demand = { sm_saturation = 8; }; }");
+                            "{ grid = 4; block = 256; " CONSTANT("1e5") "demand = { sm_saturation = 8; }; },"
+                            "{ grid = 4; block = 256; stream = 1; " CONSTANT("5e4") "demand = { sm_saturation = 8; }; }");
     double start = start_of(&r, 1);
     ck_assert_double_lt(start, 4e4);
     assert_ends(&r, 1.5e5, start + 1e5);
@@ -136,9 +128,8 @@ END_TEST
 START_TEST(fixed_durations_take_no_part)
 {
     struct ran r = ran_well(clocked,
-                            "{ grid = 4; block = 256; duration = { distribution = \"constant\"; cycles = 1e5; };"
-                            "  demand = { sm_saturation = 8; }; },"
-                            "{ grid = 4; block = 256; stream = 1; duration = { distribution = \"constant\"; cycles = 5e4; }; }");
+                            "{ grid = 4; block = 256; " CONSTANT("1e5") "demand = { sm_saturation = 8; }; },"
+                            "{ grid = 4; block = 256; stream = 1; " CONSTANT("5e4") "}");
     double start = start_of(&r, 1);
     ck_assert_double_lt(start, 4e4);
     assert_ends(&r, 1e5, start + 5e4);
@@ -148,8 +139,7 @@ END_TEST
 
 START_TEST(the_model_can_be_chosen)
 {
-    static const char kernel[] = "{ grid = 8; block = 256; %s duration = { distribution = \"constant\"; cycles = 1000; };"
-                                 "  demand = { sm_saturation = 8; }; }";
+    static const char kernel[] = "{ grid = 8; block = 256; %s " CONSTANT("1000") "demand = { sm_saturation = 8; }; }";
     MAKESPAN("four-sms", 2000, 0.01, kernel, "model = \"fluid\";");
     MAKESPAN("four-sms", 1000, 0.01, kernel, "model = \"fixed\";");
 }
@@ -162,28 +152,29 @@ START_TEST(dram_is_shared_by_all_sms)
 {
     double capacity = 4800e9 * 0.976 / 1.98e9;
     MAKESPAN("h200", 1e6 * 132 * 8 * 4 / capacity, 1500,
-             "{ grid = 132; block = 256; duration = { distribution = \"constant\"; cycles = 1e6; }; demand = { dram_bytes = 4.0; }; }");
+             "{ grid = 132; block = 256; " CONSTANT("1e6") "demand = { dram_bytes = 4.0; }; }");
 }
 END_TEST
 
 /* Twice as many warps as use up the GPU, on SMs that are not used up. */
 START_TEST(the_gpu_is_shared_by_all_sms)
 {
-    MAKESPAN("four-sms", 2000, 0.01, "{ grid = 8; block = 256; duration = { distribution = \"constant\"; cycles = 1000; };"
-                                     "  demand = { sm_saturation = 1000; gpu_saturation = 32; }; }");
+    MAKESPAN("four-sms", 2000, 0.01, "{ grid = 8; block = 256; " CONSTANT("1000")
+                                     "demand = { sm_saturation = 1000; gpu_saturation = 32; }; }");
 }
 END_TEST
 
 /* ---- Work ---- */
 
+/* 100, 200, … 1,000 cycles, over and over. */
+#define TENS "duration = { distribution = \"list\"; cycle = true; cycles = [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]; }; "
+
 /* One block uses up an SM, so an SM is done when it has taken as long as its blocks' durations add up to, however many
- * share it and whatever comes when. The list's durations are 100, 200, … 1,000, over and over. */
+ * share it and whatever comes when. */
 START_TEST(all_work_is_done_and_no_more)
 {
     double given[4] = {0}, ended[4] = {0};
-    struct ran r = ran_well("four-sms", "{ grid = 400; block = 128; duration = { distribution = \"list\"; cycle = true;"
-                                        " cycles = [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]; };"
-                                        " demand = { sm_saturation = 4; }; }");
+    struct ran r = ran_well("four-sms", "{ grid = 400; block = 128; " TENS "demand = { sm_saturation = 4; }; }");
     for (size_t i = 0; i < r.run_count; i++) {
         given[r.runs[i].sm] += 100.0 * (double)(r.runs[i].block % 10 + 1);
         ended[r.runs[i].sm] = fmax(ended[r.runs[i].sm], wt_to_cycles(r.runs[i].end));
@@ -197,10 +188,8 @@ END_TEST
 /* Cut in ten and the longest first, an SM still has as much to do. */
 START_TEST(order_and_split_apply_to_work)
 {
-    MAKESPAN("four-sms", 550 * 10, 1, "{ grid = 40; block = 128; order = \"longest-first\"; split = 10;"
-                                      " duration = { distribution = \"list\"; cycle = true;"
-                                      " cycles = [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]; };"
-                                      " demand = { sm_saturation = 4; }; }");
+    MAKESPAN("four-sms", 550 * 10, 1, "{ grid = 40; block = 128; order = \"longest-first\"; split = 10; " TENS
+                                      "demand = { sm_saturation = 4; }; }");
 }
 END_TEST
 
@@ -214,7 +203,7 @@ static void assert_refused(const char *kernels, const char *message)
     ran_clear(&r);
 }
 
-#define KERNEL "{ grid = 4; block = 256; duration = { distribution = \"constant\"; cycles = 1000; };\n"
+#define KERNEL "{ grid = 4; block = 256; " CONSTANT("1000") "\n"
 
 START_TEST(what_does_not_fit_together_is_refused)
 {

@@ -1,33 +1,41 @@
 /* Do the course's studies (configs/studies) show what the course says? Each is run by the command, and what it concludes is
  * read off its table. How well the models behind them agree with hardware is another suite's question. */
+#include "scratch.h"
 #include "suites.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/mem.h"
 #include "study/table.h"
 
-/* The table of configs/studies/NAME.cfg, no point of which has failed but for `failures`. */
-static struct wt_table *study(const char *name, size_t failures)
+/* A test's tables, freed after it. */
+static struct wt_table *tables[2];
+static size_t table_count;
+
+static void free_tables(void)
 {
-    char path[] = "/tmp/wavetail-study-XXXXXX";
-    int file = mkstemp(path);
-    ck_assert_int_ge(file, 0);
-    close(file);
-    char *command = wt_format("$WAVETAIL sweep %s/configs/studies/%s.cfg --quiet >%s", WT_SOURCE_ROOT, name, path);
-    ck_assert_int_eq(system(command), 0);
-    free(command);
+    while (table_count > 0)
+        wt_table_free(tables[--table_count]);
+}
+
+/* The table of configs/studies/NAME.cfg, no point of which has failed but for `failures`. */
+static const struct wt_table *study(const char *name, size_t failures)
+{
+    char *line = wt_format("$WAVETAIL sweep %s/configs/studies/%s.cfg --quiet >t.csv", WT_SOURCE_ROOT, name), *path = scratch_path("t.csv");
+    ck_assert_int_eq(scratch_shell(line), 0);
     struct wt_table *table = NULL;
     struct wt_error err = {0};
     ck_assert_msg(wt_table_read(path, &table, &err) == WT_OK, "%s", err.text);
-    unlink(path);
+    free(line);
+    free(path);
     size_t failed = 0;
     for (size_t row = 0; row < table->rows; row++)
         failed += *wt_table_cell(table, row, wt_table_column(table, "error")) != '\0';
     ck_assert_uint_eq(failed, failures);
+    ck_assert_uint_lt(table_count, sizeof tables / sizeof *tables);
+    tables[table_count++] = table;
     return table;
 }
 
@@ -53,63 +61,58 @@ static size_t least(const struct wt_table *table, const char *column)
 /* L1f, L1g: the makespan of g blocks on four SMs is 1,000 for each round begun, and of the SMs' time 1 - g / (4 rounds) is lost. */
 START_TEST(rounds_are_whole)
 {
-    struct wt_table *t = study("waves", 0);
+    const struct wt_table *t = study("waves", 0);
     for (size_t row = 0; row < 24; row++) {
         double grid = at(t, row, "grid"), rounds = ceil(grid / 4);
         ck_assert_double_eq(at(t, row, "makespan"), 1000 * rounds);
         ck_assert_double_eq_tol(at(t, row, "busy"), grid / (4 * rounds), 1e-8);
     }
-    wt_table_free(t);
 }
 END_TEST
 
 /* L1h, worked out in tests/remedies.c; longest first and in tenths, the 490 hundreds of cycles spread to 123 at most. */
 START_TEST(order_and_finer_blocks_shorten_a_tail)
 {
-    struct wt_table *t = study("remedies", 0);
+    const struct wt_table *t = study("remedies", 0);
     ck_assert_double_eq(at(t, 0, "makespan"), 19000);
     ck_assert_double_eq(at(t, 3, "makespan"), 12700);
     ck_assert_double_eq(at(t, 4, "makespan"), 13000);
     ck_assert_double_eq(at(t, 7, "makespan"), 12300);
-    wt_table_free(t);
 }
 END_TEST
 
 /* L2c: 80 blocks leave more than half of the SMs' time idle; 640 with the same work are done at least 30 % sooner, whatever the draw. */
 START_TEST(small_blocks_balance)
 {
-    struct wt_table *t = study("small-blocks", 0);
+    const struct wt_table *t = study("small-blocks", 0);
     for (size_t seed = 0; seed < 10; seed++) {
         ck_assert_double_lt(at(t, 5 * seed, "busy"), 0.5);
         ck_assert_double_lt(at(t, 5 * seed + 3, "makespan"), 0.7 * at(t, 5 * seed, "makespan"));
     }
-    wt_table_free(t);
 }
 END_TEST
 
 /* L2f: the finest tasks take as long as the counter serves their requests, 1.446 cycles each; the best size is neither end. */
 START_TEST(tasks_can_be_too_coarse_and_too_fine)
 {
-    struct wt_table *t = study("task-size", 0);
+    const struct wt_table *t = study("task-size", 0);
     double coarsest = at(t, 0, "makespan"), middle = at(t, 3, "makespan"), finest = at(t, 6, "makespan");
     ck_assert_double_gt(coarsest, 2 * middle);
     ck_assert_double_gt(finest, 2 * middle);
     ck_assert_double_ge(finest, 1056000 * 1.446);
     ck_assert_double_lt(finest, 1056000 * 1.446 * 1.05);
-    wt_table_free(t);
 }
 END_TEST
 
 /* L5d: up to a full GPU throughput comes for nothing, beyond it only latency grows. */
 START_TEST(batches_trade_throughput_against_latency)
 {
-    struct wt_table *t = study("batch-size", 0);
+    const struct wt_table *t = study("batch-size", 0);
     double first = at(t, 0, "makespan"), most = at(t, 9, "blocks_per_cycle");
     ck_assert_double_lt(at(t, 2, "blocks_per_cycle"), 0.15 * most);
     ck_assert_double_lt(at(t, 5, "makespan"), 1.1 * first);
     ck_assert_double_gt(at(t, 5, "blocks_per_cycle"), 0.9 * most);
     ck_assert_double_gt(at(t, 9, "makespan"), 39 * first);
-    wt_table_free(t);
 }
 END_TEST
 
@@ -119,34 +122,32 @@ END_TEST
 START_TEST(the_scarcest_resource_decides)
 {
     static const int registers[] = {8, 5, 4, 3}, shared[] = {6, 4, 2};
-    struct wt_table *t = study("registers-and-shared", 0);
+    const struct wt_table *t = study("registers-and-shared", 0);
     for (size_t i = 0; i < 12; i++) {
         int fewest = registers[i / 3] < shared[i % 3] ? registers[i / 3] : shared[i % 3];
         ck_assert_double_eq(at(t, i, "idealised_blocks_per_sm"), fewest);
         ck_assert_double_le(at(t, i, "blocks_per_sm"), fewest);
     }
-    wt_table_free(t);
 }
 END_TEST
 
 /* L3b: sizes of equal, full occupancy differ in time; 768 threads, of which two blocks fit, take the longest. */
 START_TEST(equal_occupancy_is_not_equal_time)
 {
-    struct wt_table *t = study("block-sizes", 0);
+    const struct wt_table *t = study("block-sizes", 0);
     double worst = at(t, 7, "makespan");
     for (size_t i = 0; i < 9; i++)
         ck_assert(i == 7 || at(t, i, "makespan") < worst);
     ck_assert_double_eq(at(t, 0, "occupancy"), 1);
     ck_assert_double_eq(at(t, 2, "occupancy"), 1);
     ck_assert_double_gt(at(t, 0, "makespan"), 1.04 * at(t, 2, "makespan"));
-    wt_table_free(t);
 }
 END_TEST
 
 /* L3a. Not tested: the T4's own times, which the model misses. */
 START_TEST(a_t4_is_full_at_every_block_size)
 {
-    struct wt_table *t = study("t4-block-sizes", 0);
+    const struct wt_table *t = study("t4-block-sizes", 0);
     double low = INFINITY, high = 0;
     for (size_t row = 0; row < 5; row++) {
         ck_assert_double_eq(at(t, row, "occupancy"), 1);
@@ -154,14 +155,13 @@ START_TEST(a_t4_is_full_at_every_block_size)
         high = fmax(high, at(t, row, "makespan"));
     }
     ck_assert_double_gt(high, 1.05 * low);
-    wt_table_free(t);
 }
 END_TEST
 
 /* L1n: 24 and 32 registers fill the SM; fewer warps without so many spills are faster, far fewer are not. */
 START_TEST(spills_cost_more_than_occupancy_gives)
 {
-    struct wt_table *t = study("spills", 0);
+    const struct wt_table *t = study("spills", 0);
     size_t best = least(t, "makespan");
     ck_assert_double_eq(at(t, 1, "registers"), 32);
     ck_assert_double_eq(at(t, 1, "occupancy"), 1);
@@ -169,7 +169,6 @@ START_TEST(spills_cost_more_than_occupancy_gives)
     ck_assert_double_ge(at(t, best, "occupancy"), 0.5);
     ck_assert_double_gt(at(t, 1, "makespan"), 1.2 * at(t, best, "makespan"));
     ck_assert_double_gt(at(t, t->rows - 1, "makespan"), 1.5 * at(t, best, "makespan"));
-    wt_table_free(t);
 }
 END_TEST
 
@@ -177,20 +176,19 @@ END_TEST
  * 128 bytes and 38 for a request come at 5,640 bytes a cycle. Of the largest one block is on an SM. */
 START_TEST(tiles_can_be_too_small_and_too_large)
 {
-    struct wt_table *t = study("tile-size", 0);
+    const struct wt_table *t = study("tile-size", 0);
     double cycles = 4096.0 * 4096 * (2 * 4096 / 16) * 4 * (1 + 38 / 128.0) / 5640, best = at(t, least(t, "makespan"), "makespan");
     ck_assert_double_eq_tol(at(t, 0, "makespan"), cycles, 0.01 * cycles);
     ck_assert_double_gt(at(t, 0, "makespan"), 1.4 * best);
     ck_assert_double_eq(at(t, t->rows - 1, "blocks_per_sm"), 1);
     ck_assert_double_gt(at(t, t->rows - 1, "makespan"), 1.4 * best);
-    wt_table_free(t);
 }
 END_TEST
 
 /* L1q: among 62 settings the fastest has neither full occupancy nor the largest blocks, and a tenth are within 8 % of it. */
 START_TEST(good_settings_are_found_by_trying)
 {
-    struct wt_table *t = study("tuning", 1); /* 1,024 threads of 80 registers are more than an SM has */
+    const struct wt_table *t = study("tuning", 1); /* 1,024 threads of 80 registers are more than an SM has */
     size_t best = least(t, "makespan"), good = 0;
     ck_assert_double_lt(at(t, best, "occupancy"), 0.75);
     ck_assert_double_lt(at(t, best, "block"), 512);
@@ -200,7 +198,6 @@ START_TEST(good_settings_are_found_by_trying)
             ck_assert_double_gt(at(t, row, "makespan"), 1.3 * at(t, best, "makespan"));
     }
     ck_assert_uint_ge(good, 6);
-    wt_table_free(t);
 }
 END_TEST
 
@@ -209,7 +206,7 @@ END_TEST
 /* L1i, L1j: 64 resident warps of which hardly one is eligible against 16 of which several are. */
 START_TEST(resident_is_not_eligible)
 {
-    struct wt_table *t = study("eligible-warps", 0);
+    const struct wt_table *t = study("eligible-warps", 0);
     ck_assert_double_eq(at(t, 0, "occupancy"), 1);
     ck_assert_double_gt(at(t, 0, "warps_active"), 14);
     ck_assert_double_lt(at(t, 0, "warps_eligible"), 0.05);
@@ -218,7 +215,6 @@ START_TEST(resident_is_not_eligible)
     ck_assert_double_eq(at(t, 7, "occupancy"), 0.25);
     ck_assert_double_gt(at(t, 7, "warps_eligible"), 1);
     ck_assert_double_gt(at(t, 7, "issue_active"), 0.9);
-    wt_table_free(t);
 }
 END_TEST
 
@@ -226,7 +222,7 @@ END_TEST
  * Nsight Compute has it of bar. */
 START_TEST(one_large_block_hides_a_barrier_worst)
 {
-    struct wt_table *t = study("barriers", 0);
+    const struct wt_table *t = study("barriers", 0);
     for (size_t row = 0; row < 5; row++) {
         ck_assert_double_eq(at(t, row, "occupancy"), 1);
         ck_assert_str_eq(wt_table_cell(t, row, wt_table_column(t, "stall")), row ? "barrier" : "short_scoreboard");
@@ -234,20 +230,18 @@ START_TEST(one_large_block_hides_a_barrier_worst)
             ck_assert_double_lt(at(t, row, "issue_active"), at(t, row - 1, "issue_active"));
     }
     ck_assert_double_lt(at(t, 4, "issue_active"), 0.92 * at(t, 1, "issue_active"));
-    wt_table_free(t);
 }
 END_TEST
 
 /* L1m: one chain of latency 4 issues n / 4 with n warps; four chains are within 15 % of the peak with two, 12.5 % occupancy. */
 START_TEST(parallel_instructions_stand_in_for_warps)
 {
-    struct wt_table *t = study("parallelism", 0);
+    const struct wt_table *t = study("parallelism", 0);
     ck_assert_double_eq_tol(at(t, 5, "issue_active"), 1 / 4.0, 0.01);
     ck_assert_double_eq_tol(at(t, 4, "issue_active"), 2 / 4.0, 0.02);
     ck_assert_double_eq(at(t, 10, "occupancy"), 0.125);
     ck_assert_double_gt(at(t, 10, "issue_active"), 0.85);
     ck_assert_double_gt(at(t, 9, "issue_active"), 0.9);
-    wt_table_free(t);
 }
 END_TEST
 
@@ -256,11 +250,10 @@ END_TEST
 START_TEST(scattered_loads_cost_their_sectors)
 {
     static const double bytes[] = {0, 8 * 32 + 2 * 38, 16 * 32 + 4 * 38, 32 * 32 + 8 * 38, 32 * 32 + 16 * 38, 32 * 32 + 32 * 38};
-    struct wt_table *t = study("coalescing", 0);
+    const struct wt_table *t = study("coalescing", 0);
     ck_assert_double_gt(at(t, 10, "makespan"), 10 * at(t, 0, "makespan"));
     for (size_t i = 1; i < 6; i++)
         ck_assert_double_eq_tol(at(t, 2 * i, "makespan") / at(t, 2, "makespan"), bytes[i] / bytes[1], 0.05 * bytes[i] / bytes[1]);
-    wt_table_free(t);
 }
 END_TEST
 
@@ -269,15 +262,13 @@ END_TEST
 /* L1p: in turn, eight kernels add eight times what each takes longer; with streams they are hidden behind the copies for long. */
 START_TEST(streams_hide_copies_behind_kernels)
 {
-    struct wt_table *turn = study("copies-in-turn", 0), *overlapped = study("copies-overlapped", 0);
+    const struct wt_table *turn = study("copies-in-turn", 0), *overlapped = study("copies-overlapped", 0);
     for (size_t row = 1; row < 7; row++) {
         double longer = at(turn, row, "duration.cycles") - at(turn, 0, "duration.cycles");
         ck_assert_double_eq_tol(at(turn, row, "elapsed") - at(turn, 0, "elapsed"), 8 * longer, 0.01 * 8 * longer);
         ck_assert_double_lt(at(overlapped, row, "elapsed"), 0.6 * at(turn, row, "elapsed"));
     }
     ck_assert_double_lt(at(overlapped, 3, "elapsed"), 1.1 * at(overlapped, 0, "elapsed"));
-    wt_table_free(turn);
-    wt_table_free(overlapped);
 }
 END_TEST
 
@@ -286,6 +277,8 @@ Suite *studies_suite(void)
     Suite *suite = suite_create("studies");
     TCase *tests = tcase_create("studies");
     tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, scratch_enter, scratch_leave);
+    tcase_add_checked_fixture(tests, NULL, free_tables);
     tcase_add_test(tests, rounds_are_whole);
     tcase_add_test(tests, order_and_finer_blocks_shorten_a_tail);
     tcase_add_test(tests, small_blocks_balance);

@@ -1,4 +1,5 @@
 /* Is a sweep complete, the same whoever works on it, and can it be taken up again? */
+#include "scratch.h"
 #include "suites.h"
 
 #include <math.h>
@@ -19,57 +20,6 @@ static const char rounds_study[] =
     "study = { axes = ( { key = \"grid\"; values = [4, 5, 8, 10]; }, { key = \"duration.cycles\"; values = [1000.0, 500.0]; } ); };\n"
     "gpu = \"four-sms\";\n"
     "kernels = ( { grid = 1; block = 256; dynamic_shared = 120000; duration = { distribution = \"constant\"; cycles = 1.0; }; } );\n";
-
-static char folder[64];
-
-static void enter_folder(void)
-{
-    strcpy(folder, "/tmp/wavetail-sweep-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
-static void leave_folder(void)
-{
-    char *command = wt_format("rm -r %s", folder);
-    ck_assert_int_eq(system(command), 0);
-    free(command);
-}
-
-static void write_file(const char *name, const char *text)
-{
-    char *path = wt_format("%s/%s", folder, name);
-    FILE *file = fopen(path, "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-    free(path);
-}
-
-/* Owned by the caller; NULL: there is no such file. */
-static char *read_file(const char *name)
-{
-    char *path = wt_format("%s/%s", folder, name), *text = NULL;
-    size_t size = 0;
-    FILE *file = fopen(path, "r");
-    free(path);
-    if (!file)
-        return NULL;
-    if (getdelim(&text, &size, '\0', file) < 0) {
-        free(text);
-        text = wt_strdup("");
-    }
-    fclose(file);
-    return text;
-}
-
-/* In the folder; the exit status. */
-static int shell(const char *command)
-{
-    char *line = wt_format("cd %s && %s", folder, command);
-    int status = system(line);
-    free(line);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
 
 /* The cell of column `name` in row `row` (from 0), as a number. Cells hold no commas. */
 static double cell(const char *table, size_t row, const char *name)
@@ -96,9 +46,9 @@ static double cell(const char *table, size_t row, const char *name)
 START_TEST(a_product_has_every_pair_in_order)
 {
     static const double rounds[] = {1, 2, 2, 3}, cycles[] = {1000, 500};
-    write_file("s.cfg", rounds_study);
-    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --out t.csv"), 0);
-    char *table = read_file("t.csv");
+    scratch_write("s.cfg", rounds_study);
+    ck_assert_int_eq(scratch_shell("$WAVETAIL sweep s.cfg --quiet --out t.csv"), 0);
+    char *table = scratch_text("t.csv");
     ck_assert_ptr_nonnull(table);
     for (size_t i = 0; i < 8; i++) {
         ck_assert_double_eq(cell(table, i, "point"), (double)i);
@@ -118,15 +68,15 @@ static void assert_column(const char *table, const char *name, size_t count, con
 /* A list, whole steps, fractions, equal ratios; derived: 4,096 threads in blocks of these sizes, rounded up. */
 START_TEST(values_are_as_written)
 {
-    write_file("s.cfg", "study = { combine = \"zip\"; axes = (\n"
+    scratch_write("s.cfg", "study = { combine = \"zip\"; axes = (\n"
                         "{ key = \"block\"; values = [96, 1000, 32, 512]; },\n"
                         "{ key = \"registers\"; from = 16; to = 28; step = 4; },\n"
                         "{ key = \"duration.cycles\"; from = 1.5; to = 3.0; count = 4; },\n"
                         "{ key = \"dynamic_shared\"; from = 10; to = 10000; count = 4; scale = \"log\"; } );\n"
                         "derived = ( { key = \"grid\"; value = 4096; over = \"block\"; round = \"up\"; } ); };\n"
                         "kernels = ( { grid = 1; block = 1; duration = { distribution = \"constant\"; cycles = 1.0; }; } );");
-    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --out t.csv && test $(wc -l <t.csv) = 5"), 0);
-    char *table = read_file("t.csv");
+    ck_assert_int_eq(scratch_shell("$WAVETAIL sweep s.cfg --quiet --out t.csv && test $(wc -l <t.csv) = 5"), 0);
+    char *table = scratch_text("t.csv");
     assert_column(table, "block", 4, (const double[]){96, 1000, 32, 512});
     assert_column(table, "registers", 4, (const double[]){16, 20, 24, 28});
     assert_column(table, "duration.cycles", 4, (const double[]){1.5, 2, 2.5, 3});
@@ -139,19 +89,19 @@ END_TEST
 /* Two keys that go together are one axis: 2 x 2 points, not 2 x 2 x 2. */
 START_TEST(a_key_goes_with_another)
 {
-    write_file("s.cfg", "study = { axes = ( { key = \"registers\"; values = [32, 64]; }, { key = \"block\"; values = [96, 128]; },\n"
+    scratch_write("s.cfg", "study = { axes = ( { key = \"registers\"; values = [32, 64]; }, { key = \"block\"; values = [96, 128]; },\n"
                         "{ key = \"duration.cycles\"; values = [500, 400]; with = \"registers\"; } ); };\n"
                         "kernels = ( { grid = 1; block = 32; duration = { distribution = \"constant\"; cycles = 1; }; } );");
-    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --out t.csv && test $(wc -l <t.csv) = 5"), 0);
-    char *table = read_file("t.csv");
+    ck_assert_int_eq(scratch_shell("$WAVETAIL sweep s.cfg --quiet --out t.csv && test $(wc -l <t.csv) = 5"), 0);
+    char *table = scratch_text("t.csv");
     assert_column(table, "registers", 4, (const double[]){32, 32, 64, 64});
     assert_column(table, "block", 4, (const double[]){96, 128, 96, 128});
     assert_column(table, "duration.cycles", 4, (const double[]){500, 500, 400, 400});
     assert_column(table, "makespan", 4, (const double[]){500, 500, 400, 400});
     free(table);
-    ck_assert_int_eq(shell("sed -i 's/500, 400/500/' s.cfg && ! $WAVETAIL sweep s.cfg 2>log && grep -qx \"s.cfg:2: axis "
+    ck_assert_int_eq(scratch_shell("sed -i 's/500, 400/500/' s.cfg && ! $WAVETAIL sweep s.cfg 2>log && grep -qx \"s.cfg:2: axis "
                            "'duration.cycles' has 1 values and 'registers', with which it goes, 2; give as many\" log"), 0);
-    ck_assert_int_eq(shell("sed -i 's/with = .registers/with = \\\"regs/' s.cfg && ! $WAVETAIL sweep s.cfg 2>log && "
+    ck_assert_int_eq(scratch_shell("sed -i 's/with = .registers/with = \\\"regs/' s.cfg && ! $WAVETAIL sweep s.cfg 2>log && "
                            "grep -q 'no axis of its own' log"), 0);
 }
 END_TEST
@@ -181,12 +131,12 @@ static void assert_quartiles(const char *table, const char *name, double low, do
 
 START_TEST(samples_are_spread_as_asked)
 {
-    write_file("s.cfg", "study = { combine = \"zip\"; axes = (\n"
+    scratch_write("s.cfg", "study = { combine = \"zip\"; axes = (\n"
                         "{ key = \"grid\"; from = 1; to = 1000; samples = 400; },\n"
                         "{ key = \"duration.cycles\"; from = 10.0; to = 1e4; samples = 400; scale = \"log\"; } ); };\n"
                         "kernels = ( { grid = 1; block = 32; duration = { distribution = \"constant\"; cycles = 1.0; }; } );");
-    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --out t.csv"), 0);
-    char *table = read_file("t.csv");
+    ck_assert_int_eq(scratch_shell("$WAVETAIL sweep s.cfg --quiet --out t.csv"), 0);
+    char *table = scratch_text("t.csv");
     for (size_t i = 0; i < 400; i++)
         ck_assert_double_eq(cell(table, i, "grid"), floor(cell(table, i, "grid")));
     assert_quartiles(table, "grid", 1, 1000, false);
@@ -199,36 +149,37 @@ END_TEST
  * and is not done again: here it is a forged one. */
 START_TEST(a_stopped_run_is_taken_up)
 {
-    write_file("s.cfg", rounds_study);
-    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --out whole.csv && test ! -e whole.csv.journal"), 0);
+    scratch_write("s.cfg", rounds_study);
+    ck_assert_int_eq(scratch_shell("$WAVETAIL sweep s.cfg --quiet --out whole.csv && test ! -e whole.csv.journal"), 0);
     /* A full disk stops the run before the table is there, when the journal is complete. */
-    ck_assert_int_eq(shell("mkdir t.csv && ! $WAVETAIL sweep s.cfg -j1 --quiet --out t.csv 2>/dev/null && rmdir t.csv"), 0);
-    ck_assert_int_eq(shell("test $(wc -l <t.csv.journal) = 9"), 0);
-    ck_assert_int_eq(shell("head -5 t.csv.journal | sed '2s/,$/,forged/' >j && sed -n 6p t.csv.journal | head -c 30 >>j"), 0);
-    ck_assert_int_eq(shell("mv j t.csv.journal"), 0);
-    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --out t.csv 2>notes && grep -q '^4 of 8 points' notes"), 0);
-    ck_assert_int_eq(shell("grep -q ,forged t.csv && sed 's/,forged/,/' t.csv | cmp - whole.csv"), 0);
+    ck_assert_int_eq(scratch_shell("mkdir t.csv && ! $WAVETAIL sweep s.cfg -j1 --quiet --out t.csv 2>/dev/null && rmdir t.csv"), 0);
+    ck_assert_int_eq(scratch_shell("test $(wc -l <t.csv.journal) = 9"), 0);
+    ck_assert_int_eq(scratch_shell("head -5 t.csv.journal | sed '2s/,$/,forged/' >j && sed -n 6p t.csv.journal | head -c 30 >>j"), 0);
+    ck_assert_int_eq(scratch_shell("mv j t.csv.journal"), 0);
+    ck_assert_int_eq(scratch_shell("$WAVETAIL sweep s.cfg --out t.csv 2>notes && grep -q '^4 of 8 points' notes"), 0);
+    ck_assert_int_eq(scratch_shell("grep -q ,forged t.csv && sed 's/,forged/,/' t.csv | cmp - whole.csv"), 0);
 }
 END_TEST
 
 START_TEST(threads_make_no_difference)
 {
-    write_file("s.cfg", "study = { axes = ( { key = \"seed\"; from = 1; to = 1000; samples = 40; },\n"
+    scratch_write("s.cfg", "study = { axes = ( { key = \"seed\"; from = 1; to = 1000; samples = 40; },\n"
                         "{ key = \"grid\"; from = 10; to = 3000; count = 40; scale = \"log\"; } ); combine = \"zip\"; };\n"
                         "kernels = ( { block = 128; duration = { distribution = \"lognormal\"; mean = 5000.0; sigma = 1.0; }; } );");
-    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet -j1 --out one.csv && $WAVETAIL sweep s.cfg --quiet -j4 --out four.csv"), 0);
-    ck_assert_int_eq(shell("cmp one.csv four.csv && test $(wc -l <one.csv) = 41"), 0);
-    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --seed 2 | cmp -s - one.csv; test $? = 1"), 0);
+    ck_assert_int_eq(scratch_shell("$WAVETAIL sweep s.cfg --quiet -j1 --out one.csv"), 0);
+    ck_assert_int_eq(scratch_shell("$WAVETAIL sweep s.cfg --quiet -j4 --out four.csv"), 0);
+    ck_assert_int_eq(scratch_shell("cmp one.csv four.csv && test $(wc -l <one.csv) = 41"), 0);
+    ck_assert_int_eq(scratch_shell("$WAVETAIL sweep s.cfg --quiet --seed 2 | cmp -s - one.csv; test $? = 1"), 0);
 }
 END_TEST
 
 /* Blocks of 2,048 threads do not exist: that row says why, the others are there. */
 START_TEST(a_point_that_cannot_be_launched_says_why)
 {
-    write_file("s.cfg", "study = { axes = ( { key = \"dynamic_shared\"; values = [1000, 300000, 2000]; } ); };\n"
+    scratch_write("s.cfg", "study = { axes = ( { key = \"dynamic_shared\"; values = [1000, 300000, 2000]; } ); };\n"
                         "kernels = ( { grid = 10; block = 128; duration = { distribution = \"constant\"; cycles = 100.0; }; } );");
-    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --out t.csv"), 0);
-    ck_assert_int_eq(shell("test $(grep -c 'shared memory' t.csv) = 1 && grep -q '^1,300000,.*shared memory' t.csv"), 0);
+    ck_assert_int_eq(scratch_shell("$WAVETAIL sweep s.cfg --quiet --out t.csv"), 0);
+    ck_assert_int_eq(scratch_shell("test $(grep -c 'shared memory' t.csv) = 1 && grep -q '^1,300000,.*shared memory' t.csv"), 0);
 }
 END_TEST
 
@@ -244,7 +195,7 @@ static char *on_terminal(const char *command)
     pid_t child = forkpty(&terminal, NULL, NULL, NULL);
     ck_assert_int_ge(child, 0);
     if (child == 0)
-        _exit(shell(command));
+        _exit(scratch_shell(command));
     for (ssize_t length; (length = read(terminal, buffer, sizeof buffer)) > 0;) /* fails when the other side is closed */
         fwrite(buffer, 1, (size_t)length, kept);
     waitpid(child, &status, 0);
@@ -257,7 +208,7 @@ static char *on_terminal(const char *command)
 /* One line, rewritten, with the time that is left, and cleared in the end. */
 START_TEST(progress_is_shown_on_a_terminal)
 {
-    write_file("s.cfg", "study = { axes = ( { key = \"seed\"; from = 1; to = 30; } ); };\ngpu = \"four-sms\";\n"
+    scratch_write("s.cfg", "study = { axes = ( { key = \"seed\"; from = 1; to = 30; } ); };\ngpu = \"four-sms\";\n"
                         "kernels = ( { grid = 500000; block = 256;"
                         " duration = { distribution = \"lognormal\"; mean = 5000.0; sigma = 1.0; }; } );\n");
     char *text = on_terminal("$WAVETAIL sweep s.cfg -j1 --out t.csv");
@@ -276,7 +227,7 @@ static bool has_mpi(void)
 {
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-    return shell("command -v mpirun >/dev/null && test -x \"$(dirname $WAVETAIL)/wavetail-sweep-mpi\"") == 0;
+    return scratch_shell("command -v mpirun >/dev/null && test -x \"$(dirname $WAVETAIL)/wavetail-sweep-mpi\"") == 0;
 }
 
 static const char many_points[] =
@@ -290,18 +241,18 @@ static char one_csv[64]; /* the table of many_points by one process */
 
 static void make_one(void)
 {
-    if (!has_mpi())
-        return;
-    enter_folder();
-    write_file("s.cfg", many_points);
-    ck_assert_int_eq(shell("$WAVETAIL sweep s.cfg --quiet --out one.csv"), 0);
-    strcpy(one_csv, "/tmp/wavetail-sweep-one-XXXXXX");
-    int file = mkstemp(one_csv);
-    ck_assert_int_ge(file, 0);
-    close(file);
-    setenv("ONE", one_csv, 1);
-    ck_assert_int_eq(shell("mv one.csv $ONE"), 0);
-    leave_folder();
+    scratch_enter();
+    if (has_mpi()) {
+        scratch_write("s.cfg", many_points);
+        ck_assert_int_eq(scratch_shell("$WAVETAIL sweep s.cfg --quiet --out one.csv"), 0);
+        strcpy(one_csv, "/tmp/wavetail-sweep-one-XXXXXX");
+        int file = mkstemp(one_csv);
+        ck_assert_int_ge(file, 0);
+        close(file);
+        setenv("ONE", one_csv, 1);
+        ck_assert_int_eq(scratch_shell("mv one.csv $ONE"), 0);
+    }
+    scratch_leave();
 }
 
 static void remove_one(void)
@@ -313,10 +264,10 @@ START_TEST(processes_make_no_difference)
 {
     if (!has_mpi())
         return;
-    write_file("s.cfg", many_points);
-    ck_assert_int_eq(shell(MPIRUN "-n 4 $WAVETAIL sweep s.cfg --quiet --out four.csv 2>log"), 0);
-    ck_assert_int_eq(shell("cmp $ONE four.csv"), 0);
-    ck_assert_int_eq(shell(MPIRUN "-n 3 $WAVETAIL sweep none.cfg --quiet 2>&1 | grep -c 'none.cfg: cannot open' | grep -qx 1"), 0);
+    scratch_write("s.cfg", many_points);
+    ck_assert_int_eq(scratch_shell(MPIRUN "-n 4 $WAVETAIL sweep s.cfg --quiet --out four.csv 2>log"), 0);
+    ck_assert_int_eq(scratch_shell("cmp $ONE four.csv"), 0);
+    ck_assert_int_eq(scratch_shell(MPIRUN "-n 3 $WAVETAIL sweep none.cfg --quiet 2>&1 | grep -c 'none.cfg: cannot open' | grep -qx 1"), 0);
 }
 END_TEST
 
@@ -324,14 +275,14 @@ END_TEST
  * exit status of mpirun goes to the file `status`. */
 static void lose_a_rank(const char *option)
 {
-    write_file("s.cfg", many_points);
-    write_file("rank.sh", "echo $$ >pid.$OMPI_COMM_WORLD_RANK\nexec $WAVETAIL sweep s.cfg --quiet --out four.csv\n");
-    write_file("kill.sh", "for try in 1 2 3 4 5; do rm -f pid.* four.csv*\n" MPIRUN "$1 -n 4 sh rank.sh >log 2>&1 & run=$!; n=0\n"
+    scratch_write("s.cfg", many_points);
+    scratch_write("rank.sh", "echo $$ >pid.$OMPI_COMM_WORLD_RANK\nexec $WAVETAIL sweep s.cfg --quiet --out four.csv\n");
+    scratch_write("kill.sh", "for try in 1 2 3 4 5; do rm -f pid.* four.csv*\n" MPIRUN "$1 -n 4 sh rank.sh >log 2>&1 & run=$!; n=0\n"
                           "until test -s pid.2 && test -e four.csv.journal && test $(wc -l <four.csv.journal) -gt 3\n"
                           "do sleep 0.02; n=$((n + 1)); test $n -lt 2000 || break; done; kill -9 $(cat pid.2)\n"
                           "test -e four.csv; late=$?; wait $run; echo $? >status; test $late = 0 || exit 0; done; exit 1\n");
     char *command = wt_format("sh kill.sh %s", option);
-    ck_assert_int_eq(shell(command), 0);
+    ck_assert_int_eq(scratch_shell(command), 0);
     free(command);
 }
 
@@ -342,21 +293,21 @@ START_TEST(a_killed_ranks_sweep_is_taken_up)
     if (!has_mpi())
         return;
     lose_a_rank("");
-    ck_assert_int_eq(shell("test $(cat status) != 0 && { test -e four.csv || test -e four.csv.journal; }"), 0);
-    ck_assert_int_eq(shell("test -e four.csv || " MPIRUN "-n 4 $WAVETAIL sweep s.cfg --out four.csv 2>log2"), 0);
-    ck_assert_int_eq(shell("test ! -e log2 || grep -q 'of 60 points are in' log2"), 0);
-    ck_assert_int_eq(shell("cmp $ONE four.csv"), 0);
+    ck_assert_int_eq(scratch_shell("test $(cat status) != 0 && { test -e four.csv || test -e four.csv.journal; }"), 0);
+    ck_assert_int_eq(scratch_shell("test -e four.csv || " MPIRUN "-n 4 $WAVETAIL sweep s.cfg --out four.csv 2>log2"), 0);
+    ck_assert_int_eq(scratch_shell("test ! -e log2 || grep -q 'of 60 points are in' log2"), 0);
+    ck_assert_int_eq(scratch_shell("cmp $ONE four.csv"), 0);
 }
 END_TEST
 
 /* With Open MPI's option to go on, the very run that loses a rank writes the table. */
 START_TEST(others_do_a_killed_ranks_points)
 {
-    if (!has_mpi() || shell("mpirun --version | grep -q 'Open MPI'") != 0)
+    if (!has_mpi() || scratch_shell("mpirun --version | grep -q 'Open MPI'") != 0)
         return;
     lose_a_rank("--enable-recovery");
-    ck_assert_int_eq(shell("cmp $ONE four.csv && test ! -e four.csv.journal"), 0);
-    ck_assert_int_eq(shell("grep -q '^1 of 4 processes died; the others did their points' log"), 0);
+    ck_assert_int_eq(scratch_shell("cmp $ONE four.csv && test ! -e four.csv.journal"), 0);
+    ck_assert_int_eq(scratch_shell("grep -q '^1 of 4 processes died; the others did their points' log"), 0);
 }
 END_TEST
 
@@ -364,7 +315,7 @@ Suite *sweep_suite(void)
 {
     Suite *suite = suite_create("sweep");
     TCase *tests = tcase_create("sweep");
-    tcase_add_checked_fixture(tests, enter_folder, leave_folder);
+    tcase_add_checked_fixture(tests, scratch_enter, scratch_leave);
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, a_product_has_every_pair_in_order);
     tcase_add_test(tests, values_are_as_written);
@@ -377,7 +328,7 @@ Suite *sweep_suite(void)
     suite_add_tcase(suite, tests);
     TCase *processes = tcase_create("processes");
     tcase_add_unchecked_fixture(processes, make_one, remove_one);
-    tcase_add_checked_fixture(processes, enter_folder, leave_folder);
+    tcase_add_checked_fixture(processes, scratch_enter, scratch_leave);
     tcase_set_timeout(processes, 120);
     tcase_add_test(processes, processes_make_no_difference);
     tcase_add_test(processes, a_killed_ranks_sweep_is_taken_up);

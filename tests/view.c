@@ -7,46 +7,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/mem.h"
 #include "study/lesson.h"
+#include "pixels.h"
+#include "scratch.h"
 #include "suites.h"
 
-static char folder[] = "/tmp/wavetail-view-XXXXXX";
-
 /* Runs in an empty folder, which is kept for what is looked at afterwards. Returns the exit status; the output is in
- * `folder`/output. */
+ * `scratch`/output. */
 static int run(const char *environment, const char *arguments)
 {
-    char *command = wt_format("cd '%s' && ROOT='%s' && exec env %s \"$WAVETAIL_VIEW\" %s > output 2>&1 < /dev/null", folder,
+    char *command = wt_format("cd '%s' && ROOT='%s' && exec env %s \"$WAVETAIL_VIEW\" %s > output 2>&1 < /dev/null", scratch,
                               WT_SOURCE_ROOT, environment, arguments);
     int status = system(command);
     free(command);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-static char *output(void)
-{
-    char *path = wt_format("%s/output", folder), *text = NULL;
-    size_t size = 0;
-    FILE *stream = fopen(path, "r");
-    ck_assert_ptr_nonnull(stream);
-    if (getdelim(&text, &size, '\0', stream) < 0) {
-        free(text);
-        text = wt_strdup("");
-    }
-    fclose(stream);
-    free(path);
-    return text;
-}
-
 static void succeeds(const char *environment, const char *arguments)
 {
     int status = run(environment, arguments);
-    char *text = output();
+    char *text = scratch_text("output");
     ck_assert_msg(status == 0, "%s: exit status %d: %s", arguments, status, text);
     free(text);
 }
@@ -54,30 +38,17 @@ static void succeeds(const char *environment, const char *arguments)
 static void fails_saying(const char *environment, const char *arguments, int expected, const char *part)
 {
     int status = run(environment, arguments);
-    char *text = output();
+    char *text = scratch_text("output");
     ck_assert_msg(status == expected && strstr(text, part), "%s: exit status %d: %s", arguments, status, text);
     free(text);
 }
 
 static bool exists(const char *name)
 {
-    char *path = wt_format("%s/%s", folder, name);
+    char *path = wt_format("%s/%s", scratch, name);
     bool there = access(path, R_OK) == 0;
     free(path);
     return there;
-}
-
-static void enter(void)
-{
-    memcpy(folder + sizeof folder - 7, "XXXXXX", 6);
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
-static void leave(void)
-{
-    char *command = wt_format("rm -rf '%s'", folder);
-    ck_assert_int_eq(system(command), 0);
-    free(command);
 }
 
 /* ---- Scripts ---- */
@@ -133,7 +104,7 @@ START_TEST(results_tell_what_traces_tell)
 {
     char *command = wt_format("cd '%s' && \"$WAVETAIL\" replay '%s/traces/h200/spin20k_ds40000.r0.csv.zst' --save r.wt > /dev/null && "
                               "printf 'key 4\\nexpect register file\\nkey 2\\nkey x\\npress shuffled\\nexpect Before\\n' > s.script",
-                              folder, WT_SOURCE_ROOT);
+                              scratch, WT_SOURCE_ROOT);
     ck_assert_int_eq(system(command), 0);
     free(command);
     succeeds("", "r.wt --at 50% --script s.script");
@@ -146,7 +117,7 @@ START_TEST(results_tell_of_a_deadlock)
 {
     char *command = wt_format("cd '%s' && ! \"$WAVETAIL\" run '%s/configs/lessons/workloads/stuck.cfg' --save r.wt 2> /dev/null && "
                               "printf 'expect Deadlock\nexpect block 4\nkey End\nrefuse the queue is empty\n' > s.script",
-                              folder, WT_SOURCE_ROOT);
+                              scratch, WT_SOURCE_ROOT);
     ck_assert_int_eq(system(command), 0);
     free(command);
     succeeds("", "r.wt --script s.script");
@@ -180,9 +151,9 @@ END_TEST
 /* `wavetail lesson NAME` opens the window; here it cannot. */
 START_TEST(a_lesson_opens_the_window)
 {
-    char *command = wt_format("cd '%s' && SDL_VIDEODRIVER=none-such \"$WAVETAIL\" lesson tail > output 2>&1; test $? = 1", folder);
+    char *command = wt_format("cd '%s' && SDL_VIDEODRIVER=none-such \"$WAVETAIL\" lesson tail > output 2>&1; test $? = 1", scratch);
     ck_assert_int_eq(system(command), 0);
-    char *text = output();
+    char *text = scratch_text("output");
     ck_assert_msg(strstr(text, "there is no display") && strstr(text, "--text") && strstr(text, "--svg"), "%s", text);
     free(text);
     free(command);
@@ -219,38 +190,6 @@ static const struct {
 };
 enum { PICTURES = sizeof pictures / sizeof *pictures };
 
-static cairo_surface_t *load(const char *path)
-{
-    cairo_surface_t *surface = cairo_image_surface_create_from_png(path);
-    ck_assert_msg(cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS, "%s cannot be read; WT_REFRESH=1 makes it", path);
-    return surface;
-}
-
-static int channel_difference(uint32_t a, uint32_t b)
-{
-    int most = 0;
-    for (int shift = 0; shift < 24; shift += 8) {
-        int its = abs((int)(a >> shift & 255) - (int)(b >> shift & 255));
-        most = its > most ? its : most;
-    }
-    return most;
-}
-
-/* Share of pixels that differ visibly. */
-static double difference(cairo_surface_t *a, cairo_surface_t *b, int visible)
-{
-    int width = cairo_image_surface_get_width(a), height = cairo_image_surface_get_height(a), differ = 0;
-    ck_assert_int_eq(width, cairo_image_surface_get_width(b));
-    ck_assert_int_eq(height, cairo_image_surface_get_height(b));
-    for (int y = 0; y < height; y++) {
-        const uint32_t *left = (const void *)(cairo_image_surface_get_data(a) + (size_t)y * (size_t)cairo_image_surface_get_stride(a));
-        const uint32_t *right = (const void *)(cairo_image_surface_get_data(b) + (size_t)y * (size_t)cairo_image_surface_get_stride(b));
-        for (int x = 0; x < width; x++)
-            differ += channel_difference(left[x], right[x]) > visible;
-    }
-    return (double)differ / width / height;
-}
-
 /* Every `by` x `by` pixels become one, their mean: small files that still show where something moved or changed colour. */
 static cairo_surface_t *shrunk(cairo_surface_t *from, int by)
 {
@@ -277,13 +216,13 @@ static cairo_surface_t *shrunk(cairo_surface_t *from, int by)
 /* Compares the picture `made` in the folder, shrunk, with tests/golden/NAME.png, or makes that anew. `tolerance`: share of pixels. */
 static void check_picture(const char *name, const char *made, int by, double tolerance)
 {
-    char *golden = wt_format("%s/tests/golden/%s.png", WT_SOURCE_ROOT, name), *path = wt_format("%s/%s", folder, made);
-    cairo_surface_t *actual = shrunk(load(path), by);
+    char *golden = wt_format("%s/tests/golden/%s.png", WT_SOURCE_ROOT, name), *path = wt_format("%s/%s", scratch, made);
+    cairo_surface_t *actual = shrunk(pixels_read(path), by);
     if (getenv("WT_REFRESH")) {
         ck_assert_int_eq(cairo_surface_write_to_png(actual, golden), CAIRO_STATUS_SUCCESS);
     } else {
-        cairo_surface_t *expected = load(golden);
-        double share = difference(expected, actual, by > 1 ? 16 : 32);
+        cairo_surface_t *expected = pixels_read(golden);
+        double share = pixels_differing(expected, actual, by > 1 ? 16 : 32);
         ck_assert_msg(share < tolerance, "%s: %.2f %% of the pixels differ; look at it, and if it is right run WT_REFRESH=1 make check "
                       "SUITE=view", golden, 100 * share);
         cairo_surface_destroy(expected);
@@ -314,7 +253,7 @@ static void check_lesson(const char *name)
     struct wt_error err = {0};
     ck_assert_msg(wt_lesson_read(name, &lesson, &err) == WT_OK, "%s", err.text);
     char *command = wt_format("cd '%s' && printf 'size 1200x720\\nscreenshot first.png\\n%saction lesson_next\\naction lesson_next\\n"
-                              "screenshot last.png\\n' > s.script", folder, lesson->second ? "action lesson_next\\n" : "");
+                              "screenshot last.png\\n' > s.script", scratch, lesson->second ? "action lesson_next\\n" : "");
     ck_assert_int_eq(system(command), 0);
     free(command);
     char *arguments = wt_format("--lesson %s --script s.script", name);
@@ -349,7 +288,7 @@ static TCase *add_case(Suite *suite, const char *name)
 {
     TCase *tcase = tcase_create(name);
     tcase_set_timeout(tcase, 120);
-    tcase_add_checked_fixture(tcase, enter, leave);
+    tcase_add_checked_fixture(tcase, scratch_enter, scratch_leave);
     suite_add_tcase(suite, tcase);
     return tcase;
 }

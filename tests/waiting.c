@@ -9,8 +9,6 @@
 #include "trace/trace.h"
 
 #define ONE_PER_SM "block = 256; dynamic_shared = 120000; "
-#define LIST(...) "duration = { distribution = \"list\"; cycles = [" __VA_ARGS__ "]; }; "
-#define CONSTANT(cycles) "duration = { distribution = \"constant\"; cycles = " cycles "; }; "
 
 static void assert_ends(const struct ran *r, size_t count, const double *ends)
 {

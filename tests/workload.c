@@ -8,41 +8,16 @@
 #include "core/mem.h"
 #include "study/launches.h"
 #include "study/workload.h"
+#include "scratch.h"
 #include "suites.h"
 
 /* ---- Files ---- */
-
-static char folder[64];
-
-static void make_folder(void)
-{
-    strcpy(folder, "/tmp/wavetail-workload-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
-static void remove_folder(void)
-{
-    char *command = wt_format("rm -r '%s'", folder);
-    ck_assert_int_eq(system(command), 0);
-    free(command);
-}
-
-/* The file's path, owned by the caller. */
-static char *put(const char *name, const char *text)
-{
-    char *path = wt_format("%s/%s", folder, name);
-    FILE *stream = fopen(path, "w");
-    ck_assert_ptr_nonnull(stream);
-    fputs(text, stream);
-    fclose(stream);
-    return path;
-}
 
 static struct wt_workload *read_text(const char *text)
 {
     struct wt_workload *workload = NULL;
     struct wt_error err = {0};
-    char *path = put("w.cfg", text);
+    char *path = scratch_put("w.cfg", text);
     ck_assert_msg(wt_workload_read(path, &workload, &err) == WT_OK, "%s", err.text);
     free(path);
     return workload;
@@ -53,7 +28,7 @@ static void assert_fails(const char *text, const char *message)
 {
     struct wt_workload *workload = NULL;
     struct wt_error err = {0};
-    char *path = put("w.cfg", text);
+    char *path = scratch_put("w.cfg", text);
     ck_assert_msg(wt_workload_read(path, &workload, &err) == WT_BAD_INPUT, "accepted: %s", text);
     ck_assert_ptr_null(workload);
     char *expected = wt_format("%s%s", path, message);
@@ -137,7 +112,7 @@ END_TEST
 START_TEST(gpu_file_is_beside_the_workload)
 {
     struct wt_workload *w = read_text("gpu = \"mine.cfg\"; kernels = ({ grid = 1; block = 32; " CONSTANT " });");
-    char *expected = wt_format("%s/mine.cfg", folder);
+    char *expected = wt_format("%s/mine.cfg", scratch);
     ck_assert_str_eq(w->gpu, expected);
     free(expected);
     wt_workload_free(w);
@@ -201,7 +176,7 @@ START_TEST(clusters_divide_the_grid)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = wt_format("kernels = ({ grid = [15, 15, 1]; block = 32; " CONSTANT "\n%s });", cases[i].keys);
-        char *expected = wt_format("%s/w.cfg:2: %s", folder, cases[i].what), *path = put("w.cfg", text);
+        char *expected = wt_format("%s/w.cfg:2: %s", scratch, cases[i].what), *path = scratch_put("w.cfg", text);
         struct wt_workload *workload = NULL;
         struct wt_error err = {0};
         ck_assert_int_eq(wt_workload_read(path, &workload, &err), WT_BAD_INPUT);
@@ -222,7 +197,7 @@ START_TEST(missing_file_is_named)
 {
     struct wt_workload *workload = NULL;
     struct wt_error err = {0};
-    char *path = wt_format("%s/none.cfg", folder);
+    char *path = wt_format("%s/none.cfg", scratch);
     ck_assert_int_eq(wt_workload_read(path, &workload, &err), WT_BAD_INPUT);
     ck_assert_msg(!strncmp(err.text, path, strlen(path)), "%s", err.text);
     free(path);
@@ -247,7 +222,7 @@ static const char trace_text[] = "# wavetail-trace 1\n"
 
 START_TEST(trace_gives_durations_and_shape)
 {
-    free(put("t.csv", trace_text));
+    scratch_write("t.csv", trace_text);
     struct wt_workload *w = read_text(KERNEL_OF_TRACE(""));
     const struct wt_workload_kernel *k = &w->kernels[0];
     ck_assert_str_eq(k->name, "first");
@@ -269,7 +244,7 @@ END_TEST
 
 START_TEST(file_overrides_the_traces_shape_and_chooses_the_launch)
 {
-    free(put("t.csv", trace_text));
+    scratch_write("t.csv", trace_text);
     struct wt_workload *w = read_text("kernels = ({ name = \"mine\"; block = 1024; registers = 64; duration = "
                                       "{ distribution = \"trace\"; file = \"t.csv\"; launch = 7; }; });");
     const struct wt_workload_kernel *k = &w->kernels[0];
@@ -283,19 +258,19 @@ END_TEST
 
 START_TEST(unsuitable_traces_are_refused)
 {
-    char *message = wt_format(":1: %s/t.csv has no blocks of launch 5; give another launch", folder);
-    free(put("t.csv", trace_text));
+    char *message = wt_format(":1: %s/t.csv has no blocks of launch 5; give another launch", scratch);
+    scratch_write("t.csv", trace_text);
     assert_fails("kernels = ({ duration = { distribution = \"trace\"; file = \"t.csv\"; launch = 5; }; });", message);
     free(message);
-    free(put("t.csv", "# launch 0: grid=3,1,1 block=64,2,1\nlaunch,block,sm,clock_start,clock_end\n0,0,0,1,5\n0,2,0,1,5\n"));
+    scratch_write("t.csv", "# launch 0: grid=3,1,1 block=64,2,1\nlaunch,block,sm,clock_start,clock_end\n0,0,0,1,5\n0,2,0,1,5\n");
     message = wt_format(":1: %s/t.csv: launch 0 has not exactly one row for each of its 3 blocks; take a complete capture "
-                        "of an ordinary launch", folder);
+                        "of an ordinary launch", scratch);
     assert_fails(KERNEL_OF_TRACE(""), message);
     free(message);
-    free(put("t.csv", "launch,block,sm,clock_start,clock_end\n0,0,0,1,5\n"));
+    scratch_write("t.csv", "launch,block,sm,clock_start,clock_end\n0,0,0,1,5\n");
     assert_fails(KERNEL_OF_TRACE(""), ":1: 'block': the trace does not state it; give the threads of a block");
-    free(put("t.csv", "launch,block,sm,time_start_ns,time_end_ns\n0,0,0,1,5\n"));
-    message = wt_format(":1: %s/t.csv has times but no clock rate; add '# clock_khz = …' to it", folder);
+    scratch_write("t.csv", "launch,block,sm,time_start_ns,time_end_ns\n0,0,0,1,5\n");
+    message = wt_format(":1: %s/t.csv has times but no clock rate; add '# clock_khz = …' to it", scratch);
     assert_fails(KERNEL_OF_TRACE("block = 32;"), message);
     free(message);
 }
@@ -375,7 +350,7 @@ Suite *workload_suite(void)
 {
     Suite *suite = suite_create("workload");
     TCase *tcase = tcase_create("workload");
-    tcase_add_checked_fixture(tcase, make_folder, remove_folder);
+    tcase_add_checked_fixture(tcase, scratch_enter, scratch_leave);
     tcase_add_test(tcase, every_key_arrives);
     tcase_add_test(tcase, defaults_need_no_more_than_a_kernel);
     tcase_add_test(tcase, gpu_file_is_beside_the_workload);
