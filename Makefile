@@ -53,7 +53,7 @@ SDL_CFLAGS := $(shell pkg-config --cflags sdl2 SDL2_ttf 2>/dev/null)
 SDL_LIBS := $(shell pkg-config --libs sdl2 SDL2_ttf 2>/dev/null)
 VIEW := $(if $(HAVE_SDL),$(B)/wavetail-view)
 # Its parts without SDL, which the tests ask directly.
-VIEW_MODEL_OBJ := $(patsubst %,$(B)/tools/view/%.o,density run smstate scenario origin standing playback keys)
+VIEW_MODEL_OBJ := $(patsubst %,$(B)/tools/view/%.o,density run smstate scenario origin playback keys)
 
 # `wavetail sweep` under mpirun: the only part that knows MPI. Without mpicc it is left out, and nothing else needs it.
 MPICC := $(shell command -v mpicc 2>/dev/null)
