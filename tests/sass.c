@@ -212,6 +212,30 @@ START_TEST(rounds_are_not_taken_for_warps)
 }
 END_TEST
 
+static double barrier_stall(const char *kernel, int threads, uint64_t blocks)
+{
+    char *sass = wt_format(TRACES "h200/%s.sass.zst", kernel), *source = wt_format(TRACES "h200/%s_b256.source.csv.zst", kernel + 2);
+    struct warp_part_run run = {.gpu = part_of_h200(), .program = profiled_program(sass, source, kernel, threads), .threads = threads,
+                                .blocks = blocks};
+    simulate_part(&run);
+    wt_program_free(run.program);
+    wt_gpu_free(run.gpu);
+    free(sass);
+    free(source);
+    return (double)run.result.total.warp_cycles[WT_STALL_BARRIER] / (double)run.result.total.issued;
+}
+
+/* In front of the barrier at their end warps of one block wait for those that fell behind: those whose rounds are long
+ * (smsp__average_warps_issue_stalled_barrier, metrics.csv). */
+START_TEST(long_rounds_drive_warps_of_a_block_apart)
+{
+    check_within(barrier_stall("k_fma4", 1024, 31), 2.72, 0.15);
+    check_within(barrier_stall("k_fma4", 512, 62), 0.95, 0.25);
+    ck_assert_double_lt(barrier_stall("k_fma", 1024, 31), 0.21 + 0.15);
+    ck_assert_double_lt(barrier_stall("k_fma", 512, 62), 0.12 + 0.15);
+}
+END_TEST
+
 /* mandelbrot's early steps: 497 of 32768 warps are divided, and 975 of 29804, where threads on their own would divide nearly all. In
  * its late ones, where 46 of 269276 threads leave, 44 of 9407 warps: as many as those threads make. */
 START_TEST(few_divided_warps_tell_of_like_neighbours)
@@ -388,6 +412,7 @@ Suite *sass_suite(void)
     tcase_add_test(tcase, control_bits_are_where_the_hardware_has_them);
     tcase_add_loop_test(tcase, a_warp_executes_as_many_instructions_as_on_the_hardware, 0, sizeof launches / sizeof *launches);
     tcase_add_test(tcase, rounds_are_not_taken_for_warps);
+    tcase_add_test(tcase, long_rounds_drive_warps_of_a_block_apart);
     tcase_add_test(tcase, few_divided_warps_tell_of_like_neighbours);
     tcase_add_test(tcase, trips_say_what_counts_would);
     tcase_add_loop_test(tcase, trips_are_numbers_and_work, 0, sizeof trips / sizeof *trips);

@@ -369,7 +369,8 @@ END_TEST
 START_TEST(schedulers_choose_as_they_are_called)
 {
     uint64_t age[64] = {[0] = 5, [1] = 5, [2] = 1, [3] = 1, [4] = 9};
-    struct wt_choice choice = {.eligible = 0x1f, .age = age, .last = 3};
+    uint64_t ready[64] = {[2] = 90, [3] = 80};
+    struct wt_choice choice = {.eligible = 0x1f, .age = age, .ready = ready, .now = 100, .last = 3};
     ck_assert_int_eq(wt_scheduler_find("gto")->choose(&choice), 3);
     ck_assert_int_eq(wt_scheduler_find("lrr")->choose(&choice), 4);
     choice.yielded = true;
@@ -378,6 +379,12 @@ START_TEST(schedulers_choose_as_they_are_called)
     ck_assert_int_eq(wt_scheduler_find("gto")->choose(&choice), 2);
     choice.eligible = 0x0f;
     ck_assert_int_eq(wt_scheduler_find("cggty")->choose(&choice), 0);
+    choice.eligible = 0x0c, choice.last = 0;
+    ck_assert_int_eq(wt_scheduler_find("gto")->choose(&choice), 3);
+    ready[2] = 70;
+    ck_assert_int_eq(wt_scheduler_find("gto")->choose(&choice), 2);
+    ready[2] = 50, ready[3] = 60;
+    ck_assert_int_eq(wt_scheduler_find("gto")->choose(&choice), 3);
     ck_assert_ptr_null(wt_scheduler_find("none"));
 }
 END_TEST

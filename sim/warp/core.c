@@ -159,6 +159,7 @@ static inline void look_at(struct wt_core *core, struct wt_subcore *subcore, int
     }
     subcore->ready[step->pipe] |= bit(slot);
     subcore->waiting_pipes |= 1u << step->pipe;
+    subcore->ready_since[slot] = now;
     warp->state = WT_STALL_SELECTED;
 }
 
@@ -399,6 +400,8 @@ static void choose_and_issue(struct wt_core *core, struct wt_subcore *subcore, u
 {
     struct wt_choice *choice = &subcore->choice;
     choice->eligible = eligible;
+    choice->now = now;
+    choice->follows = subcore->issued_at + 1 == now;
     subcore->issued_at = now;
     int slot = core->machine->scheduler->choose(choice);
     choice->last = slot;

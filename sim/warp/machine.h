@@ -129,6 +129,7 @@ struct wt_subcore {
     wt_cycle issued_at; /* the last cycle in which something issued: `choice` is of then; WT_NEVER: none yet */
     struct wt_choice choice;
     uint64_t ages[WT_MOST_SUBCORE_WARPS];
+    uint64_t ready_since[WT_MOST_SUBCORE_WARPS];
     struct wt_one_warp *warps;
 };
 

@@ -54,10 +54,28 @@ static bool goes_on(const struct wt_choice *choice)
     return choice->last >= 0 && choice->eligible & bit(choice->last);
 }
 
-/* What an H200 does: long runs of one warp, whole blocks one before the other, and warps of one block side by side. */
+/* What an H200 does: long runs of one warp, whole blocks one before the other. Warps of one block that run for a few instructions keep
+ * side by side; where each runs for 64 or more, those with higher numbers are ahead, by half in blocks of 32 (clock64 in rounds of
+ * such loops; barrier stalls of fma and fma4). Both come of a wait that is counted to no more than MOST_WAIT. A warp that its pipe
+ * keeps waiting for a cycle has had its turn (active warps of mix_imad, whose pipe takes one instruction in two cycles). */
 static int greedy_then_oldest(struct wt_choice *choice)
 {
-    return goes_on(choice) ? choice->last : next_of(choice, of_block(choice, choice->eligible, 0));
+    enum { MOST_WAIT = 32 };
+    if (choice->follows && goes_on(choice))
+        return choice->last;
+    uint64_t oldest = UINT64_MAX, longest = 0;
+    int best = 0;
+    for (uint64_t rest = choice->eligible; rest; rest &= rest - 1) {
+        int slot = lowest(rest);
+        uint64_t age = choice->age[slot], wait = choice->now - choice->ready[slot];
+        wait = wait < MOST_WAIT ? wait : MOST_WAIT;
+        if (age < oldest || (age == oldest && wait >= longest)) {
+            oldest = age;
+            longest = wait;
+            best = slot;
+        }
+    }
+    return best;
 }
 
 /* Huerta, Abaie Shoushtary, Cruz, Gonzalez 2025, "Analyzing Modern NVIDIA GPU cores": the warp that issued last goes on
@@ -83,7 +101,7 @@ static int two_level(struct wt_choice *choice)
 }
 
 const struct wt_scheduler wt_schedulers[] = {
-    {"gto", "the last warp while it can, then the oldest block's warps in turn", greedy_then_oldest},
+    {"gto", "the last warp while it issues each cycle, then of the oldest block's that which has waited longest", greedy_then_oldest},
     {"cggty", "the last warp while it can and does not yield, then the youngest block's warps in turn", greedy_then_youngest},
     {"lrr", "loose round robin: the next eligible warp after the last", loose_round_robin},
     {"two-level", "eight active warps in turn; a stalled one makes room for another", two_level},

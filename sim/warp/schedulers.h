@@ -10,7 +10,10 @@ struct wt_choice {
     uint64_t eligible;   /* not 0 */
     uint64_t active;     /* two-level: the group that is preferred; kept by the policy */
     const uint64_t *age; /* per slot: when the warp's block came, smaller = older */
+    const uint64_t *ready; /* per slot: cycle from which the warp has waited for nothing but its pipe and its turn */
+    uint64_t now;        /* the cycle */
     int last;            /* slot that issued last, -1: none */
+    bool follows;        /* it did so in the cycle before */
     bool yielded;        /* its last instruction asked to prefer another warp */
 };
 

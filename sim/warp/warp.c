@@ -319,6 +319,7 @@ static void set_up_subcore(const struct wt_warp *w, struct wt_subcore *subcore)
     subcore->barriers.depth = (uint32_t)rates->barrier_queue;
     subcore->choice.last = -1;
     subcore->choice.age = subcore->ages;
+    subcore->choice.ready = subcore->ready_since;
     subcore->warps = wt_alloc((size_t)w->machine.slots, sizeof *subcore->warps);
 }
 
