@@ -226,6 +226,11 @@ static double inequality(const struct wt_stays *stays, const double *work)
     return count > 0 ? sqrt(fmax(0, squares / count - sum / count * (sum / count))) : 0;
 }
 
+double wt_bound_favour(const struct wt_bound *bound, int warps)
+{
+    return 1 - pow(1 - bound->favour, warps / 8.0);
+}
+
 struct wt_fluid_kernel wt_bound_kernel(const struct wt_bound *bound, int sm_count)
 {
     double demand = 1 / bound->saturation;
@@ -258,7 +263,7 @@ static void hinder(const struct wt_bound *bound, int count, double left, double 
 /* The speed of each of `count` blocks, for all counts: speeds[count * (WT_MAX_SLOTS + 1) + age]. */
 static double *speeds_of(const struct wt_bound *bound, int warps)
 {
-    double *speeds = wt_alloc((WT_MAX_SLOTS + 1) * (WT_MAX_SLOTS + 1), sizeof *speeds), each = warps / bound->saturation;
+    double *speeds = wt_alloc((WT_MAX_SLOTS + 1) * (WT_MAX_SLOTS + 1), sizeof *speeds), each = warps / bound->saturation, favour = wt_bound_favour(bound, warps);
     for (int count = 1; count <= WT_MAX_SLOTS; count++) {
         double served = wt_fluid_served(count * each, bound->grain / bound->saturation), left = count * served;
         if (bound->hindered > 0) {
@@ -267,7 +272,7 @@ static double *speeds_of(const struct wt_bound *bound, int warps)
         }
         for (int age = 0; age < count; age++) {
             double *speed = &speeds[count * (WT_MAX_SLOTS + 1) + age];
-            *speed = bound->favour > 0 ? fmin(1, age + 1 < count ? bound->favour * left : left) : served;
+            *speed = favour > 0 ? fmin(1, age + 1 < count ? favour * left : left) : served;
             left -= *speed;
         }
     }

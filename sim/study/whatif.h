@@ -4,8 +4,9 @@
  * The fit. Simulated with the right bound (how many warps saturate an SM, or the memory of the GPU; how much an SM favours its
  * oldest blocks), blocks end when they were measured to end: one by one where the oldest are favoured, all residents together
  * where nobody is, and the last ones, beside few others, as fast as few warps are. Blocks have equal work unless the
- * trace states it or durations differ by far. Other traces must come out with the right makespans. Everything that explains the
- * data nearly as well is kept, and a prediction's interval spans what all of it predicts. */
+ * trace states it or durations differ by far. Other traces must come out with the right makespans. Where SMs did very different numbers
+ * of equal blocks, what they share is the limit. Everything that explains the data nearly as well is kept, and a prediction's
+ * interval spans what all of it predicts; its middle, by likelihood, is the prediction. */
 #ifndef WT_STUDY_WHATIF_H
 #define WT_STUDY_WHATIF_H
 
@@ -71,7 +72,7 @@ struct wt_whatif_measured {
     bool gpu_limits;       /* the best explanation: the GPU's memory is the limit, not each SM */
     double saturation;     /* warps per SM that saturate what limits; by the best explanation */
     double saturation_low, saturation_high; /* of all that are kept */
-    double favour;      /* of an SM's oldest blocks (cost/fluid.h) */
+    double favour;      /* of an SM's oldest eight warps (cost/fluid.h) */
     int enough_warps;   /* per SM: more give less than 1 % more throughput; of the best explanation; 0: durations are fixed */
     bool simulated;     /* a workload: nothing was measured */
     bool fixed;

@@ -26,8 +26,8 @@ static const double GRAIN = 4;
 static const double KEPT_DISTANCE = 1.25, DISTANCE_NOISE = 0.0005;
 
 /* An explanation may miss the other traces' makespans by so much more than the best one does. A distance from the first trace that
- * is twice the least counts as so much, and at most so much. */
-static const double KEEP = 0.012, FAR_OFF = 0.15, TWICE_AS_FAR = 0.04, MOST_FAR = 0.06;
+ * is twice the least counts as so much, and at most so much. One that misses by AS_LIKELY more is 0.6 times as likely. */
+static const double KEEP = 0.012, AS_LIKELY = 0.004, FAR_OFF = 0.15, TWICE_AS_FAR = 0.04, MOST_FAR = 0.06;
 /* Slower for want of cache: where that explains more than so much. It is preferred to a lack of warps where that would take
  * a saturation more than an octave from what the first trace says, in a kernel without shared memory of its own, which
  * relies on the cache alone. The traces themselves do not tell. */
@@ -45,6 +45,11 @@ static const double SHORTEST_SHARES = 1.75;
 
 /* With fewer blocks at once on an SM a trace shows little of whom it favours. */
 enum { FAVOUR_BLOCKS = 4 };
+
+/* SMs whose numbers of equal blocks differ more than this (standard deviation, of the mean) were not held up by limits of their own, which
+ * are the same for all: atomics and chains of loads 0.10 to 0.16, whatever the size of blocks; loads and stores 0.02 to 0.03; pipes,
+ * barriers and shared memory 0.01. */
+static const double UNEQUAL_SMS = 0.07;
 
 /* ---- Each block's part of the work ---- */
 
@@ -116,6 +121,22 @@ static double mean_part(const struct wt_whatif *whatif, enum wt_whatif_mode mode
 
 /* ---- Against the trace ---- */
 
+/* Numbers that differ by one are equal: those differ by half from the mean, at most. */
+static bool are_sms_unequal(const struct wt_whatif *whatif)
+{
+    const struct wt_stays *stays = whatif->stays;
+    double *done = wt_alloc((size_t)stays->sm_count, sizeof *done), mean = (double)stays->count / stays->sm_count, squares = 0;
+    bool equal = true;
+    for (uint64_t i = 0; i < stays->count; i++) {
+        done[stays->list[i].sm]++;
+        equal &= whatif->parts[WT_MODE_SM][i] == whatif->parts[WT_MODE_SM][0];
+    }
+    for (int sm = 0; sm < stays->sm_count; sm++)
+        squares += (done[sm] - mean) * (done[sm] - mean);
+    free(done);
+    return equal && squares / stays->sm_count > UNEQUAL_SMS * UNEQUAL_SMS * mean * mean + 0.25;
+}
+
 static double first_scale(const struct wt_whatif *whatif, const struct wt_explanation *why)
 {
     const struct wt_stays *stays = whatif->stays;
@@ -162,7 +183,7 @@ static double distance(const struct wt_whatif *whatif, const double *ends)
 }
 
 /* As many warps as together are served as one block after another ends, if the shortest block had been alone. */
-static double typical_saturation(const struct wt_whatif *whatif)
+static double most_saturation(const struct wt_whatif *whatif)
 {
     const struct wt_stays *stays = whatif->stays;
     const double *parts = whatif->parts[WT_MODE_SM];
@@ -171,7 +192,7 @@ static double typical_saturation(const struct wt_whatif *whatif)
         if (parts[i] > 0.2 * mean)
             shortest = fmin(shortest, (stays->list[i].read - stays->list[i].start) * mean / parts[i]);
     double each = stays->makespan / (double)stays->count * whatif->gpu->topology.sm_count;
-    return fmax(LEAST_SATURATION, fmin(TYPICAL_SATURATION, stays->warps * shortest / each / SHORTEST_SHARES));
+    return stays->warps * shortest / each;
 }
 
 /* ---- Whom an SM favours, and what saturates it ---- */
@@ -260,7 +281,8 @@ static enum wt_code find_bounds(struct wt_whatif *whatif, struct wt_error *err)
     double saturation = LEAST_SATURATION;
     for (int mode = 0; mode < WT_MODE_COUNT; mode++)
         whatif->distance[mode] = INFINITY;
-    whatif->typical = typical_saturation(whatif);
+    whatif->most_saturation = most_saturation(whatif);
+    whatif->typical = fmax(LEAST_SATURATION, fmin(TYPICAL_SATURATION, whatif->most_saturation / SHORTEST_SHARES));
     WT_TRY(find_sm_bound(whatif, err));
     for (int i = 0; i < FIRST_STEPS; i++, saturation *= FIRST_STEP)
         bounds[i] = bound_of(WT_MODE_GPU, saturation, 0);
@@ -270,6 +292,15 @@ static enum wt_code find_bounds(struct wt_whatif *whatif, struct wt_error *err)
 static double most_distance(const struct wt_whatif *whatif)
 {
     return KEPT_DISTANCE * fmin(whatif->distance[WT_MODE_SM], whatif->distance[WT_MODE_GPU]) + DISTANCE_NOISE;
+}
+
+/* One trace alone does not tell which memory warps wait for. */
+static bool may_explain(const struct wt_whatif *whatif, enum wt_whatif_mode mode)
+{
+    if (whatif->unequal_sms)
+        return mode == WT_MODE_GPU;
+    bool either = whatif->others == 0 && whatif->favour[WT_MODE_SM] < WT_FAVOURED;
+    return either || whatif->distance[mode] <= most_distance(whatif);
 }
 
 static double distance_misfit(const struct wt_whatif *whatif, const struct wt_explanation *why, double distance)
@@ -289,7 +320,7 @@ static enum wt_code measure(const struct wt_whatif *whatif, struct wt_explanatio
     why->cache = 1;
     why->scale = first_scale(whatif, why);
     enum wt_code code = calibrate(whatif, why, false, ends, err);
-    if (code == WT_OK)
+    if (code == WT_OK && !whatif->unequal_sms)
         why->misfit += distance_misfit(whatif, why, distance(whatif, ends));
     if (code == WT_OK)
         code = wt_whatif_begin(&run, whatif, &wt_whatif_as_measured, err);
@@ -310,11 +341,19 @@ static bool goes_apart(const struct wt_whatif *whatif)
     return favour >= WT_FAVOURED && favour < WT_WAITING && whatif->occupancy.blocks_per_sm >= FAVOUR_BLOCKS;
 }
 
+/* Where few blocks show it, at least what is typical. */
+static double favour_of(const struct wt_whatif *whatif, enum wt_whatif_mode mode)
+{
+    double favour = whatif->favour[mode];
+    bool shown = whatif->occupancy.blocks_per_sm >= FAVOUR_BLOCKS || favour < WT_FAVOURED;
+    return shown ? favour : fmax(favour, TYPICAL_FAVOUR);
+}
+
 static struct wt_explanation *append(struct wt_whatif *whatif, enum wt_whatif_mode mode, double saturation)
 {
     assert(whatif->count < WT_WHATIF_MOST);
     struct wt_explanation *why = &whatif->list[whatif->count++];
-    *why = (struct wt_explanation){.mode = mode, .bound = bound_of(mode, saturation, whatif->favour[mode]), .cache = 1};
+    *why = (struct wt_explanation){.mode = mode, .bound = bound_of(mode, saturation, favour_of(whatif, mode)), .cache = 1};
     why->bound.apart = mode == WT_MODE_SM && goes_apart(whatif);
     return why;
 }
@@ -337,7 +376,7 @@ static enum wt_code explain_one(struct wt_whatif *whatif, struct wt_error *err)
 {
     for (int mode = 0; mode < WT_MODE_COUNT; mode++) {
         double saturation = LEAST_SATURATION;
-        if (whatif->distance[mode] > most_distance(whatif) && whatif->favour[WT_MODE_SM] >= WT_FAVOURED)
+        if (!may_explain(whatif, (enum wt_whatif_mode)mode))
             continue;
         for (int i = 0; i < FIRST_STEPS; i++, saturation *= FIRST_STEP)
             append(whatif, (enum wt_whatif_mode)mode, saturation);
@@ -437,7 +476,7 @@ static enum wt_code explain_several(struct wt_whatif *whatif, struct wt_stays *c
     for (int mode = 0; mode < WT_MODE_COUNT; mode++) {
         double mean, before = 0, saturation = LEAST_SATURATION;
         int first = whatif->count;
-        if (whatif->distance[mode] > most_distance(whatif))
+        if (!may_explain(whatif, (enum wt_whatif_mode)mode))
             continue;
         for (int i = 0; i < STEPS; i++, saturation *= STEP) {
             struct wt_bound bound = bound_of(mode, saturation, whatif->favour[mode]);
@@ -485,19 +524,71 @@ static bool is_best_of_mode(const struct wt_explanation *list, int index)
     return true;
 }
 
+static int by_saturation(const void *left, const void *right)
+{
+    const struct wt_explanation *a = *(struct wt_explanation *const *)left, *b = *(struct wt_explanation *const *)right;
+    return (a->bound.saturation > b->bound.saturation) - (a->bound.saturation < b->bound.saturation);
+}
+
+static void exchange(struct wt_explanation *a, struct wt_explanation *b)
+{
+    struct wt_explanation kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Where half of the likelihood lies below it; all octaves are as likely before. `list` by saturation; `best`: the least misfit. */
+static struct wt_explanation *median(struct wt_explanation *const *list, int count, double best)
+{
+    double likelihood[WT_WHATIF_MOST], sum = 0, below = 0;
+    for (int i = 0; i < count; i++) {
+        double before = list[i > 0 ? i - 1 : 0]->bound.saturation, after = list[i + 1 < count ? i + 1 : i]->bound.saturation;
+        double off = (list[i]->misfit - best) / AS_LIKELY;
+        sum += likelihood[i] = exp(-off * off / 2) * (count > 1 ? log(after / before) : 1);
+    }
+    for (int i = 0; i + 1 < count; i++)
+        if ((below += likelihood[i]) >= sum / 2)
+            return list[i];
+    return list[count - 1];
+}
+
+/* Of explanations of one mode that differ in saturation the median becomes its first, not the nearest: where the traces tell nothing, the
+ * nearest is chance. What the shortest block rules out is not counted. */
+static void settle(struct wt_whatif *whatif, enum wt_whatif_mode mode)
+{
+    struct wt_explanation *same[WT_WHATIF_MOST], *best = NULL;
+    int count = 0;
+    for (int i = 0; i < whatif->count; i++) {
+        struct wt_explanation *why = &whatif->list[i];
+        if (why->mode != mode)
+            continue;
+        if (!best || (why->cache <= 1 && why->bound.saturation <= whatif->most_saturation))
+            same[count++] = why;
+        best = best ? best : why;
+    }
+    if (!best || best->cache > 1)
+        return;
+    double least = best->misfit;
+    qsort(same, (size_t)count, sizeof *same, by_saturation);
+    exchange(best, median(same, count, least));
+}
+
 /* The best, and of the others that explain it nearly as well those whose predictions lie furthest out. Where warps wait for memory one
  * trace does not tell whose: both are kept. */
 static void keep_extremes(struct wt_whatif *whatif)
 {
     struct wt_explanation near[WT_WHATIF_MOST];
     bool both = whatif->others == 0 && whatif->favour[WT_MODE_SM] < WT_FAVOURED;
+    double least = INFINITY;
     int count = 0;
     for (int i = 0; i < whatif->count; i++)
-        if (whatif->list[i].misfit <= whatif->list[0].misfit + KEEP || (both && is_best_of_mode(whatif->list, i)))
+        least = fmin(least, whatif->list[i].misfit);
+    for (int i = 0; i < whatif->count; i++)
+        if (i == 0 || whatif->list[i].misfit <= least + KEEP || (both && is_best_of_mode(whatif->list, i)))
             near[count++] = whatif->list[i];
     whatif->count = 1;
     for (int i = 1; i < count; i++)
-        if (is_extreme(near, i, count))
+        if ((both && is_best_of_mode(near, i)) || is_extreme(near, i, count))
             whatif->list[whatif->count++] = near[i];
 }
 
@@ -523,11 +614,16 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
     if (whatif->by_work)
         return WT_OK;
     WT_TRY(find_bounds(whatif, err));
+    whatif->unequal_sms = are_sms_unequal(whatif);
+    if (whatif->unequal_sms) /* how blocks end tells nothing of it: the middle of what is possible */
+        whatif->saturation[WT_MODE_GPU] = sqrt(LEAST_SATURATION * fmax(LEAST_SATURATION, whatif->most_saturation));
     if (count > 0)
         WT_TRY(explain_several(whatif, others, count, err));
     else
         WT_TRY(explain_one(whatif, err));
     qsort(whatif->list, (size_t)whatif->count, sizeof *whatif->list, by_misfit);
+    for (int mode = 0; mode < WT_MODE_COUNT; mode++)
+        settle(whatif, (enum wt_whatif_mode)mode);
     keep_extremes(whatif);
     return WT_OK;
 }

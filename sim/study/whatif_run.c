@@ -182,8 +182,7 @@ enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err)
 {
     const struct wt_whatif *whatif = run->whatif;
     struct wt_fluid_kernel sharer = wt_bound_kernel(&run->explanation->bound, whatif->gpu->topology.sm_count);
-    if (sharer.apart) /* of a row of warps, one on each sub-core, so that a measured block's together get what its favour says */
-        sharer.favour = 1 - pow(1 - sharer.favour, fmin(1, (double)run->gpu->limits.subcores / whatif->stays->warps));
+    sharer.favour = wt_bound_favour(&run->explanation->bound, sharer.apart ? run->gpu->limits.subcores : run->shape.warps);
     sharer.gpu_demand /= memory_ratio(whatif->gpu, run->gpu);
     sharer.sub_cores &= !run->coarse && run->shape.warps % run->gpu->limits.subcores != 0;
     sharer.start_cycles = VARIANT_CYCLES * run->variant;

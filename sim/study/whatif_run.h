@@ -7,7 +7,7 @@
 
 enum { WT_WHATIF_MOST = 96 }; /* explanations that are looked at */
 
-/* An SM that favours its oldest blocks less than this favours nobody. */
+/* An SM that favours its oldest eight warps less than this favours nobody. */
 #define WT_FAVOURED 0.08
 /* And less than this one whose warps wait for each other or for memory: at barriers or where they diverge (0.1 to 0.35; arithmetic
  * alone 0.5 to 0.7). */
@@ -35,6 +35,8 @@ struct wt_whatif {
     struct wt_occupancy occupancy; /* as measured */
     double *parts[WT_MODE_COUNT];  /* by block: its work against the others'; owned */
     double favour[WT_MODE_COUNT], saturation[WT_MODE_COUNT], distance[WT_MODE_COUNT]; /* nearest to the trace */
+    double most_saturation; /* of an SM: more would not let its shortest block be as short */
+    bool unequal_sms; /* they did so different numbers of blocks that what they share must be the limit */
     double typical; /* saturation of an SM, where the trace tells nothing */
     double *ends;   /* measured ones, ascending; cycles; owned */
     int variants;   /* simulations whose mean makespan counts: several where blocks are so unequal that it is up to chance */
