@@ -126,6 +126,24 @@ START_TEST(begin_end_and_queue_empty_are_found)
 }
 END_TEST
 
+/* Counted as pictures count: from the first start, or from the host's first call, 50 before it. */
+START_TEST(a_deadlock_begins_when_outputs_say)
+{
+    struct wt_timeline *timeline = one_launch(1);
+    add(timeline, 0, 0, 100, 900);
+    ck_assert_uint_eq(wt_timeline_stuck_after(timeline), 0);
+    timeline->stuck_since = 700;
+    ck_assert_uint_eq(wt_timeline_stuck_after(timeline), 600);
+    timeline->host = wt_host_timeline_empty(0, 0);
+    timeline->host->lead = 50;
+    ck_assert_uint_eq(wt_timeline_stuck_after(timeline), 650);
+    ck_assert(wt_timeline_never_ends(timeline, &timeline->spans[0]));
+    timeline->spans[0].end = 700;
+    ck_assert(!wt_timeline_never_ends(timeline, &timeline->spans[0]));
+    wt_timeline_free(timeline);
+}
+END_TEST
+
 Suite *timeline_suite(void)
 {
     Suite *suite = suite_create("timeline");
@@ -136,6 +154,7 @@ Suite *timeline_suite(void)
     tcase_add_test(tcase, slack_is_inclusive);
     tcase_add_test(tcase, assigned_slots_never_overlap);
     tcase_add_test(tcase, begin_end_and_queue_empty_are_found);
+    tcase_add_test(tcase, a_deadlock_begins_when_outputs_say);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -200,7 +200,7 @@ static void describe_side(struct wt_json *json, int number, const char *label, c
     wt_json_int(json, "number", number);
     wt_json_string(json, "label", label);
     cycles(json, "lead", timeline->host ? timeline->host->lead : 0);
-    cycles(json, "stuck", timeline->stuck_since);
+    cycles(json, "stuck", wt_timeline_stuck_after(timeline));
     wt_json_string(json, "gpu", timeline->gpu_name);
     wt_json_number(json, "clock_mhz", timeline->clock_mhz, DIGITS);
     wt_json_int(json, "sms", timeline->sm_count);

@@ -90,7 +90,7 @@ static void describe_run(char *text, const struct wt_picture_side *side)
 static void describe_deadlock(char *text, const struct wt_picture_side *side)
 {
     add(text, "a deadlock; nothing happens any more from ");
-    add_time(text, side->timeline->stuck_since, side->timeline->clock_mhz);
+    add_time(text, wt_timeline_stuck_after(side->timeline), side->timeline->clock_mhz);
     add(text, " on");
 }
 

@@ -214,6 +214,14 @@ wt_time wt_timeline_end(const struct wt_timeline *timeline)
     return end;
 }
 
+wt_time wt_timeline_stuck_after(const struct wt_timeline *timeline)
+{
+    wt_time since = timeline->stuck_since, begin = wt_timeline_begin(timeline);
+    if (since == 0)
+        return 0;
+    return since - (begin < since ? begin : since) + (timeline->host ? timeline->host->lead : 0);
+}
+
 int wt_timeline_slots(const struct wt_timeline *timeline)
 {
     int slots = 0;

@@ -83,6 +83,9 @@ void wt_timeline_assign_slots(struct wt_timeline *timeline, wt_time slack);
 /* Sets every launch's queue_empty to the start of its block that started last (for measured spans). */
 void wt_timeline_find_queue_empty(struct wt_timeline *timeline);
 
+/* When a deadlock began, as outputs count: after the first start or, where the host's side is known, its first call. 0: there is none. */
+wt_time wt_timeline_stuck_after(const struct wt_timeline *timeline);
+
 /* Earliest start and latest end; 0 for a timeline without spans. */
 wt_time wt_timeline_begin(const struct wt_timeline *timeline);
 wt_time wt_timeline_end(const struct wt_timeline *timeline);

@@ -97,7 +97,7 @@ static void print_deadlock(const char *heading, const struct wt_timeline *timeli
 {
     char since[WT_WORDS];
     printf("%s %s: nothing happens any more from %s on; %s\n", heading, timeline->title,
-           wt_words_cycles(since, wt_to_cycles(timeline->stuck_since)), timeline->stuck);
+           wt_words_cycles(since, wt_to_cycles(wt_timeline_stuck_after(timeline))), timeline->stuck);
 }
 
 static void print_one(const char *heading, struct wt_timeline *timeline)
@@ -118,7 +118,7 @@ static void json_deadlock(struct wt_json *json, const char *key, const struct wt
 {
     wt_json_object(json, key);
     wt_json_string(json, "deadlock", timeline->stuck + strlen("deadlock: "));
-    wt_json_number(json, "stuck_since", wt_to_cycles(timeline->stuck_since), 12);
+    wt_json_number(json, "stuck_since", wt_to_cycles(wt_timeline_stuck_after(timeline)), 12);
     wt_json_close(json);
 }
 
