@@ -8,7 +8,7 @@
 
 static const char small_gpu[] = "base = \"_h200-base\"; name = \"part of an H200\"; memory_gbs = 145.45;\n"
                                 "topology = { sm_count = 4; }; memory = { l2_gpu_bytes = 171; "
-                                "l2_write_port_bytes = 103; l2_dirty_mib = 0.485; "
+                                "l2_write_port_bytes = 65; l2_dirty_mib = 0.485; "
                                 "l2_fabric_bytes = 73.3; atomic_interval = 47.7; l2_slice_request = 41.9; };\n";
 
 struct wt_gpu *part_of_h200(void)

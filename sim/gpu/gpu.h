@@ -165,7 +165,7 @@ struct wt_memory_rates {
     double l2_request_bytes;       /* a load's line takes as much of it as so many bytes more */
     double l2_write_port_sms;      /* SMs of a GPC that send to L2 through one port */
     double l2_write_port_bytes;    /* what a port carries: stores and atomics */
-    double l2_write_request_bytes; /* a store's line takes as much of it as so many bytes more */
+    double l2_write_request_bytes; /* a line stored in part takes as much of it as so many bytes more */
     double l2_reduce_bytes, l2_atomic_bytes; /* a sector of atomics without and with a result takes as much of it as so many */
     double l2_fabric_bytes;        /* what L2 takes in from DRAM, stores and atomics together; half of it crosses between its halves */
     double l2_slices;              /* 0: not known */

@@ -121,7 +121,8 @@ static double from_dram(struct wt_core *core, struct wt_one_warp *warp, const st
     double bytes = access->scattered ? later(32 * sectors, rates->dram_granule_bytes * lines) : 32 * sectors;
     core->counters.dram_bytes += whole(bytes, &warp->random);
     double done = taken_by(&core->dram, from, dram_cost(rates, access, sectors, lines));
-    return done + (wt_random_unit(&warp->random) + wt_random_unit(&warp->random)) * core->machine->dram_wait;
+    double luck = wt_random_unit(&warp->random);
+    return done + 3 * luck * luck * core->machine->dram_wait;
 }
 
 /* A load's sectors that L1 does not have. Returns when the last of them is there. */
@@ -133,7 +134,9 @@ static double load_beyond_l1(struct wt_core *core, struct wt_one_warp *warp, con
     double lines = access->sectors > 0 ? access->lines * sectors / access->sectors : 0;
     double misses = missing(sectors, lines, estimated_l2(machine->gpu, access), &warp->random);
     core->port_free = later(core->port_free, from) + 32 * sectors / rates->l2_bytes;
-    double done = later(core->port_free, taken_by(&core->l2, from, 32 * sectors + rates->l2_request_bytes * lines));
+    double looked_up = sectors > 0 ? 1 + misses / sectors / 2 : 1; /* in the half of L2 that is nearer, and where DRAM is */
+    double sent = (32 * sectors + rates->l2_request_bytes * lines) * looked_up;
+    double done = later(core->port_free, taken_by(&core->l2, from, sent));
     double latency = rates->l2_latency;
     core->counters.l2_sectors += whole(sectors, &warp->random);
     core->counters.l2_hits += whole(sectors - misses, &warp->random);
@@ -202,15 +205,36 @@ static double through_slices(struct wt_core *core, const struct wt_access *acces
     return taken_by(&core->slices, from, busy / slices) - (double)core->machine->epoch;
 }
 
+/* Part of the stores to a line or two that the next one fills before they are sent (lts__t_sectors_op_write, store_2_filled;
+ * none with eight lines, store_8_filled). */
+#define MERGED 0.54
+
+/* What a store sends: its sectors, and a mask with each line that it writes in part. */
+static double stored_bytes(const struct wt_memory_rates *rates, const struct wt_access *access)
+{
+    double whole_sectors = 32 * access->sectors;
+    if (access->bytes <= 0 || access->bytes > whole_sectors - 1)
+        return whole_sectors;
+    double sent = whole_sectors + rates->l2_write_request_bytes * access->lines;
+    bool is_filled = access->lines <= 2 && access->bytes <= whole_sectors / 2 && access->dirty < 0.75f;
+    return is_filled ? sent + MERGED * (whole_sectors / 2 - sent) : sent;
+}
+
+/* What an atomic sends: a word with its address, or its sectors and a mask with each line. */
+static double atomic_bytes(const struct wt_memory_rates *rates, const struct wt_access *access)
+{
+    double sector = access->kind == WT_ACCESS_REDUCE ? rates->l2_reduce_bytes : rates->l2_atomic_bytes;
+    return sector * access->sectors + (access->sectors > 1.5f * access->lines ? rates->l2_write_request_bytes * access->lines : 0);
+}
+
 /* Stores and atomics. Returns when they have been acknowledged, or their result is there. */
 static double store_to_l2(struct wt_core *core, struct wt_one_warp *warp, const struct wt_access *access, double from)
 {
     const struct wt_machine *machine = core->machine;
     const struct wt_memory_rates *rates = &machine->gpu->memory;
     bool store = access->kind == WT_ACCESS_STORE;
-    double sector = store ? 32 : access->kind == WT_ACCESS_REDUCE ? rates->l2_reduce_bytes : rates->l2_atomic_bytes;
-    double request = store ? rates->l2_write_request_bytes * access->lines : 0;
-    double done = taken_by(&core->l2_in, from, sector * access->sectors + request), latency = rates->l2_latency;
+    double sent = store ? stored_bytes(rates, access) : atomic_bytes(rates, access);
+    double done = taken_by(&core->l2_in, from, sent), latency = rates->l2_latency;
     double hit = store || access->l2_hit < 0 ? 1 : access->l2_hit;
     double misses = missing(access->sectors, access->lines, hit, &warp->random);
     core->counters.l2_sectors += whole(access->sectors, &warp->random);
@@ -223,7 +247,7 @@ static double store_to_l2(struct wt_core *core, struct wt_one_warp *warp, const 
             done = later(done, from_dram(core, warp, access, misses, access->lines * misses / access->sectors, from));
         done = later(done, through_slices(core, access, from));
     }
-    done = later(done, taken_by(&core->fabric, from, 32 * access->sectors));
+    done = later(done, taken_by(&core->fabric, from, store ? sent : 32 * access->sectors));
     core->tags_free = later(core->tags_free, buffer_free(core));
     return done + latency_to(machine, latency, &warp->random);
 }

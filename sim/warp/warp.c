@@ -42,7 +42,7 @@ struct wt_warp {
     int *port_begin, port_count; /* places in by_port; one more at the end */
     double dram_writes; /* part of DRAM's traffic, smoothed */
     double stored;      /* bytes, by all SMs so far */
-    double *shares; /* scratch: one per SM */
+    double *wishes, *shares; /* scratch: one per SM, as by_port has them */
     struct launch *launches;
     uint32_t *launch_of_place;
     struct wt_warp_counters *reported; /* per SM: at the beginning of the interval */
@@ -64,7 +64,7 @@ static double fair_level(double *wishes, int count, double capacity)
     return INFINITY;
 }
 
-enum channel { L2, L2_IN, FABRIC, DRAM };
+enum channel { L2, L2_IN, FABRIC, SLICES, DRAM };
 
 static struct wt_channel *channel_of(struct wt_core *core, enum channel which)
 {
@@ -75,55 +75,75 @@ static struct wt_channel *channel_of(struct wt_core *core, enum channel which)
         return &core->l2_in;
     case FABRIC:
         return &core->fabric;
+    case SLICES:
+        return &core->slices;
     default:
         return &core->dram;
     }
 }
 
-/* What an SM has waiting and as much again as it asked for in this epoch, per cycle. */
-static double wish_of(const struct wt_warp *w, struct wt_channel *channel)
+/* An SM wishes for what it has waiting and as much again as it asked for in this epoch, per cycle. Returns all SMs' wishes. */
+static double note_wishes(struct wt_warp *w, enum channel which)
 {
-    double waiting = (channel->free - (double)w->horizon) * channel->rate;
-    double wish = channel->demand + (waiting > 0 ? waiting : 0);
-    channel->demand = 0;
-    return wish / (double)w->epoch;
+    double sum = 0;
+    for (int i = 0; i < w->core_count; i++) {
+        struct wt_channel *channel = channel_of(&w->cores[w->by_port[i]], which);
+        double waiting = (channel->free - (double)w->horizon) * channel->rate;
+        w->wishes[i] = (channel->demand + (waiting > 0 ? waiting : 0)) / (double)w->epoch;
+        channel->demand = 0;
+        sum += w->wishes[i];
+    }
+    return sum;
 }
 
-/* An SM gets its fair share of what all ask for, or what its port carries where there is enough for all. */
-static void share_among(struct wt_warp *w, enum channel which, const uint16_t *sms, int count, double capacity, double port)
+/* An SM of those at [first, end) gets its fair share of what all ask for, or `most` where there is enough for all. */
+static void share_among(struct wt_warp *w, enum channel which, int first, int end, double capacity, double most)
 {
     int asking = 0;
-    for (int i = 0; i < count; i++) {
-        double wish = wish_of(w, channel_of(&w->cores[sms[i]], which));
-        if (wish > 0)
-            w->shares[asking++] = wish;
-    }
-    double level = asking ? fair_level(w->shares, asking, capacity) : port;
-    for (int i = 0; i < count; i++)
-        channel_of(&w->cores[sms[i]], which)->rate = level < port ? level : port;
+    for (int i = first; i < end; i++)
+        if (w->wishes[i] > 0)
+            w->shares[asking++] = w->wishes[i];
+    double level = asking ? fair_level(w->shares, asking, capacity) : most;
+    for (int i = first; i < end; i++)
+        channel_of(&w->cores[w->by_port[i]], which)->rate = level < most ? level : most;
 }
 
-/* The slices' time goes to those that ask for atomics, what is left of it, too; an SM that begins gets no more than if all
- * that are at work began with it. */
-static void share_slices(struct wt_warp *w)
+/* The same of what all SMs share: first among their ports, then among each port's SMs. */
+static void share_by_port(struct wt_warp *w, enum channel which, double capacity, double most)
 {
-    int asking = 0, working = 0;
-    double wished = 0;
-    for (int i = 0; i < w->core_count; i++) {
-        struct wt_channel *channel = &w->cores[i].slices;
-        double wish = wish_of(w, channel);
-        working += w->cores[i].resident_blocks > 0;
-        channel->rate = wish;
-        wished += wish;
+    int asking = 0;
+    if (isinf(w->l2_in_bytes)) {
+        share_among(w, which, 0, w->core_count, capacity, most);
+        return;
+    }
+    for (int port = 0; port < w->port_count; port++) {
+        double wish = 0;
+        for (int i = w->port_begin[port]; i < w->port_begin[port + 1]; i++)
+            wish += w->wishes[i];
         if (wish > 0)
             w->shares[asking++] = wish;
     }
-    double level = wished > 1 ? fair_level(w->shares, asking, 1) : 0, more = asking ? (1 - wished) / asking : 0;
-    double begins = wished > 1 ? level : 1 / fmax(working, 1);
-    for (int i = 0; i < w->core_count; i++) {
-        struct wt_channel *channel = &w->cores[i].slices;
-        channel->rate = channel->rate <= 0 || wished > 1 ? begins : channel->rate + more;
+    double level = asking ? fair_level(w->shares, asking, capacity) : INFINITY;
+    for (int port = 0; port < w->port_count; port++)
+        share_among(w, which, w->port_begin[port], w->port_begin[port + 1], level, most);
+}
+
+/* Where there is enough of the slices' time, what is left goes to those that ask for atomics, too; an SM that begins gets no
+ * more than if all that are at work began with it. */
+static void share_slices(struct wt_warp *w)
+{
+    double wished = note_wishes(w, SLICES);
+    if (wished > 1) {
+        share_by_port(w, SLICES, 1, 1);
+        return;
     }
+    int asking = 0, working = 0;
+    for (int i = 0; i < w->core_count; i++) {
+        asking += w->wishes[i] > 0;
+        working += w->cores[i].resident_blocks > 0;
+    }
+    for (int i = 0; i < w->core_count; i++)
+        w->cores[w->by_port[i]].slices.rate = w->wishes[i] > 0 ? w->wishes[i] + (1 - wished) / asking : 1 / fmax(working, 1);
 }
 
 /* Part of DRAM's bandwidth that is left where reads and writes take turns. */
@@ -162,13 +182,16 @@ static void share_bandwidth(struct wt_warp *w)
 {
     update_wait(w);
     const struct wt_memory_rates *rates = &w->setup.gpu->memory;
-    share_among(w, L2, w->by_port, w->core_count, w->l2_bytes, port_of(rates));
-    share_among(w, FABRIC, w->by_port, w->core_count, w->fabric_bytes, rates->l2_bytes);
+    note_wishes(w, L2);
+    share_by_port(w, L2, w->l2_bytes, port_of(rates));
+    note_wishes(w, FABRIC);
+    share_by_port(w, FABRIC, w->fabric_bytes, rates->l2_bytes);
     share_slices(w);
-    share_among(w, DRAM, w->by_port, w->core_count, w->dram_bytes * turn(w), rates->l2_bytes);
+    note_wishes(w, DRAM);
+    share_by_port(w, DRAM, w->dram_bytes * turn(w), rates->l2_bytes);
+    note_wishes(w, L2_IN);
     for (int i = 0; i < w->port_count; i++)
-        share_among(w, L2_IN, w->by_port + w->port_begin[i], w->port_begin[i + 1] - w->port_begin[i], w->l2_in_bytes,
-                    port_of(rates));
+        share_among(w, L2_IN, w->port_begin[i], w->port_begin[i + 1], w->l2_in_bytes, fmin(port_of(rates), w->l2_in_bytes));
 }
 
 /* ---- Epochs ---- */
@@ -337,7 +360,8 @@ static void set_up_core(struct wt_warp *w, int index)
         core->watched->subcore = &core->subcores[observer->watched_subcore];
     }
     core->lines_ready = wt_alloc(w->machine.line_count, sizeof *core->lines_ready);
-    core->l2.rate = core->l2_in.rate = port_of(&w->setup.gpu->memory);
+    core->l2.rate = port_of(&w->setup.gpu->memory);
+    core->l2_in.rate = fmin(core->l2.rate, w->l2_in_bytes);
     core->dram.rate = core->fabric.rate = w->setup.gpu->memory.l2_bytes;
     core->slices.rate = 1.0 / w->core_count;
     for (int i = 0; i < WT_MAX_SLOTS; i++)
@@ -404,6 +428,7 @@ static void set_up(struct wt_warp *w)
     set_up_ports(w);
     w->cores = wt_alloc((size_t)w->core_count, sizeof *w->cores);
     w->shares = wt_alloc((size_t)w->core_count, sizeof *w->shares);
+    w->wishes = wt_alloc((size_t)w->core_count, sizeof *w->wishes);
     w->reported = wt_alloc((size_t)w->core_count, sizeof *w->reported);
     w->launches = wt_alloc(w->setup.kernel_count, sizeof *w->launches);
     w->launch_of_place = wt_alloc((size_t)w->core_count * WT_MAX_SLOTS, sizeof *w->launch_of_place);
@@ -487,6 +512,7 @@ void wt_warp_free(struct wt_warp *w)
     wt_endqueue_free(&w->ends);
     free(w->cores);
     free(w->shares);
+    free(w->wishes);
     free(w->by_port);
     free(w->port_begin);
     free(w->reported);
