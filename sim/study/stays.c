@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/mem.h"
 #include "core/quantile.h"
@@ -129,6 +130,15 @@ static void take_rows(struct wt_stays *s, const struct wt_trace *trace, const st
     s->makespan = last - first;
 }
 
+/* Of "lognormal:24:0.8/32" one; 0: not stated, or shared by the threads of a block ("lognormal:24:0.8/32/shared"). */
+static int work_warps(const char *work)
+{
+    char *end = "";
+    const char *slash = strchr(work, '/');
+    long threads = slash ? strtol(slash + 1, &end, 10) : 0;
+    return !*end && threads > 0 && threads <= 1024 && threads % 32 == 0 ? (int)threads / 32 : 0;
+}
+
 enum wt_code wt_stays_read(const char *path, const struct wt_gpu *gpu, struct wt_stays **out, struct wt_error *err)
 {
     struct wt_trace *trace;
@@ -151,6 +161,7 @@ enum wt_code wt_stays_read(const char *path, const struct wt_gpu *gpu, struct wt
         s->list = wt_alloc(s->count, sizeof *s->list);
         s->sm_count = gpu->topology.sm_count;
         s->works_stated = trace->has_work;
+        s->work_warps = work_warps(trace->launches[0].work);
         take_rows(s, trace, clocks);
         find_ends(s, gpu);
         *out = s;

@@ -28,6 +28,7 @@ struct wt_stays {
     uint64_t count;
     int sm_count;
     bool works_stated; /* by the trace */
+    int work_warps;    /* a stated work is given to so many warps, by the trace; 0: it does not say */
 };
 
 /* The GPU of a trace, by name (as for wt_gpu_load) or, when NULL, as the trace says. */

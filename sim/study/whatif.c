@@ -23,9 +23,12 @@ static const double BLOCK_CYCLES = 200;
 /* What barriers cost depends on the size of blocks: for every halving up to so much more. */
 static const double PER_HALVING = 0.14;
 
-/* Where stated works explain the launch: so many standard deviations of repeated launches, as simulated; and what
- * predictions of their mean miss besides. */
-static const double CHANCE = 1.5, MODEL_BY_WORK = 0.02;
+/* Blocks of 256 threads that share works given to every 64: 0 to 40 % longer for each halving (traces/h200/whatif/unequal.csv). */
+static const double PARTS_PER_HALVING = 0.4;
+
+/* Where works that are very unequal are stated: so many standard deviations of repeated launches, as simulated; and what predictions of
+ * their mean miss besides, where blocks have the works and where warps of a block have them. */
+static const double CHANCE = 1.1, MODEL[] = {0.02, 0.04};
 
 static enum wt_code read_others(const struct wt_whatif *whatif, const char *const *traces, size_t count,
                                 struct wt_stays **others, struct wt_error *err)
@@ -117,8 +120,8 @@ static double unknown_part(const struct wt_whatif *whatif, const struct wt_whati
     double moved = octaves(now->warps_per_sm, whatif->occupancy.warps_per_sm);
     double sized = octaves(run->shape.warps, whatif->stays->warps), part = NOISE[memory];
     part += PER_SIZE_OCTAVE[memory] * sized + PER_RESIDENCY_OCTAVE[memory] * moved;
-    if (whatif->by_work)
-        part += MODEL_BY_WORK;
+    if (whatif->by_work || whatif->unit)
+        part += MODEL[whatif->unit > 0];
     else if (whatif->variants > 1 && (sized > 0 || moved > 0 || run->point->order != WT_ORDER_ASIS || run->point->split > 1))
         part += UNEQUAL[memory];
     if (run->needs.dynamic_shared_bytes > whatif->stays->needs.dynamic_shared_bytes)
@@ -136,6 +139,13 @@ static double unknown_waits(const struct wt_whatif *whatif, const struct wt_what
     return PER_HALVING * octaves(run->shape.warps, whatif->stays->warps);
 }
 
+/* How much longer it may take because the parts of a block whose threads shared its work are unequal themselves. */
+static double unknown_parts(const struct wt_whatif *whatif, const struct wt_whatif_run *run)
+{
+    bool cut = run->point->shared_work && whatif->variants > 1 && run->shape.warps < whatif->stays->warps;
+    return cut ? PARTS_PER_HALVING * octaves(run->shape.warps, whatif->stays->warps) : 0;
+}
+
 /* What more blocks may cost, of the makespan. */
 static double unknown_starts(const struct wt_whatif *whatif, const struct wt_whatif_run *run)
 {
@@ -151,6 +161,8 @@ static const char *what_is_unknown(const struct wt_whatif *whatif, const struct 
         return "not told by the traces: whether fewer warps or less L1 cache beside the shared memory makes it slower";
     if (unknown_waits(whatif, run) > 0.1)
         return "not told by the trace: warps of a block wait for each other, and smaller blocks may do so for longer";
+    if (unknown_parts(whatif, run) > 0.1)
+        return "not told by the trace: how unequal the parts of a block are, which smaller blocks have for themselves";
     if (whatif->variants > 1)
         return "blocks are very unequal: when the longest ones start decides, and repeated launches differ as well";
     return "not told by the trace: what few warps, or blocks of this size, cost; a second trace at another residency would tell";
@@ -182,7 +194,7 @@ static void say_why(const struct wt_whatif *whatif, const struct wt_whatif_run *
 /* How much longer or shorter one launch may take than the mean of many, as simulations tell; of the makespan. */
 static double unknown_chance(const struct wt_whatif *whatif, double spread)
 {
-    return whatif->by_work ? CHANCE * sqrt(spread) : 0;
+    return whatif->by_work || whatif->unit ? CHANCE * sqrt(spread) : 0;
 }
 
 static enum wt_code predict_with(struct wt_whatif_run *run, const struct wt_explanation *why, double *ratio, struct wt_error *err)
@@ -193,7 +205,8 @@ static enum wt_code predict_with(struct wt_whatif_run *run, const struct wt_expl
     enum wt_code code = wt_whatif_mean(run, &makespan, err);
     free(run->order);
     run->order = NULL;
-    *ratio = run->whatif->variants > 1 ? makespan / sqrt(why->base * measured) : makespan / why->base;
+    double trusted = run->whatif->by_work ? run->whatif->trust : run->whatif->variants > 1 ? 0.5 : 1;
+    *ratio = makespan / (pow(why->base, trusted) * pow(measured, 1 - trusted));
     return code;
 }
 
@@ -235,7 +248,7 @@ static double best_ratio(const struct wt_whatif *whatif, const struct wt_whatif_
     double ratio = ratios[0];
     if (changes_nothing(whatif, run))
         return 1;
-    if (whatif->by_work)
+    if (whatif->by_work || whatif->unit)
         return mean_ratio(whatif, ratios);
     if (whatif->variants > 1 && run->gpu == whatif->gpu && !whatif->fixed)
         return pow(mean_ratio(whatif, ratios), whatif->others > 0 ? 1 : BELIEVED_CHANCE);
@@ -277,7 +290,8 @@ enum wt_code wt_whatif_predict(const struct wt_whatif *whatif, const struct wt_w
     least = fmin(least, ratio);
     most = fmax(most, ratio);
     result->low = measured * least / (1 + beside);
-    result->high = measured * most * (1 + beside + unknown_starts(whatif, &run) + unknown_waits(whatif, &run));
+    result->high = measured * most * (1 + beside + unknown_starts(whatif, &run) + unknown_waits(whatif, &run) +
+                                       unknown_parts(whatif, &run));
     double clocks = run.gpu->clock_mhz > 0 && whatif->gpu->clock_mhz > 0 ? run.gpu->clock_mhz / whatif->gpu->clock_mhz : 1;
     result->speedup = clocks / ratio;
     say_why(whatif, &run, result);

@@ -29,6 +29,8 @@ struct wt_whatif_point {
     const struct wt_gpu *gpu; /* NULL: as measured */
     bool persistent;          /* as many blocks as fit at once, which take the others' work from a counter */
     double spill_cost;        /* >= 0: so much more work for each register per thread that is cut (0.01: 1 %) */
+    bool shared_work;         /* threads of a block do equal parts of what theirs had to do; otherwise each keeps its own, and a block
+                                 lasts as long as the longest */
     double shared_loads;      /* 0 to 1: the part of the work that is loads shared by a square tile of the block's threads */
 };
 

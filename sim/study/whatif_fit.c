@@ -613,6 +613,8 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
     WT_TRY(wt_whatif_explain_stated(whatif, others, count, err));
     if (whatif->by_work)
         return WT_OK;
+    if (whatif->unit)
+        whatif->variants = VARIANTS;
     WT_TRY(find_bounds(whatif, err));
     whatif->unequal_sms = are_sms_unequal(whatif);
     if (whatif->unequal_sms) /* how blocks end tells nothing of it: the middle of what is possible */

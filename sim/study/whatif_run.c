@@ -63,6 +63,29 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* The measured block that says how much the unit of warps does to which a warp belongs: its own where that is the block's first, whose
+ * work is stated; otherwise any, by lot. */
+static uint64_t block_like(const struct wt_whatif_run *run, uint64_t warp)
+{
+    uint64_t own = (uint64_t)run->whatif->stays->warps, unit = (uint64_t)run->whatif->unit;
+    if (unit == 0 || warp / unit * unit % own == 0)
+        return warp / own;
+    struct wt_random random = wt_random_stream((uint64_t)run->variant, "work of warps", warp / unit);
+    return wt_random_below(&random, (uint32_t)run->whatif->stays->count);
+}
+
+/* All warps of the block do as much. */
+static void share(struct wt_fluid_part *parts, int count)
+{
+    double work = 0, warps = 0;
+    for (int i = 0; i < count; i++) {
+        work += parts[i].work * parts[i].warps;
+        warps += parts[i].warps;
+    }
+    for (int i = 0; i < count; i++)
+        parts[i].work = work / warps;
+}
+
 /* The block's warps by the measured blocks they come from. */
 static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT_FLUID_PARTS])
 {
@@ -74,9 +97,10 @@ static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT
     int count = 0;
     block = run->order ? run->order[block] : block;
     uint64_t warps = (uint64_t)run->shape.warps, own = (uint64_t)stays->warps, row = (uint64_t)run->gpu->limits.subcores;
+    uint64_t unit = run->whatif->unit ? (uint64_t)run->whatif->unit : own;
     uint64_t first = block / (uint64_t)run->point->split * warps, warp = first, end = first + warps;
     while (warp < end && warp / own < stays->count) {
-        uint64_t from = warp / own, next = least((from + 1) * own, end);
+        uint64_t from = block_like(run, warp), next = least((warp / unit + 1) * unit, end);
         if (run->explanation->bound.apart)
             next = least(next, first + ((warp - first) / row + 1) * row);
         parts[count++] = (struct wt_fluid_part){(int)(next - warp), measured[from] * each + own_start};
@@ -84,6 +108,8 @@ static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT
     }
     if (count == 0)
         parts[count++] = (struct wt_fluid_part){run->shape.warps, 0};
+    if (run->point->shared_work)
+        share(parts, count);
     return count;
 }
 
@@ -184,7 +210,8 @@ enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err)
     struct wt_fluid_kernel sharer = wt_bound_kernel(&run->explanation->bound, whatif->gpu->topology.sm_count);
     sharer.favour = wt_bound_favour(&run->explanation->bound, sharer.apart ? run->gpu->limits.subcores : run->shape.warps);
     sharer.gpu_demand /= memory_ratio(whatif->gpu, run->gpu);
-    sharer.sub_cores &= !run->coarse && run->shape.warps % run->gpu->limits.subcores != 0;
+    int subcores = run->gpu->limits.subcores;
+    sharer.sub_cores &= !run->coarse && (run->shape.warps % subcores != 0 || whatif->unit % subcores != 0);
     sharer.start_cycles = VARIANT_CYCLES * run->variant;
     sharer.parts = parts_of;
     sharer.context = run;

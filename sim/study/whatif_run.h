@@ -43,6 +43,8 @@ struct wt_whatif {
     struct wt_explanation list[WT_WHATIF_MOST]; /* kept ones, the best first */
     int count;
     bool by_work; /* stated works, which are very unequal, explain how long each block took */
+    int unit; /* warps that have a work of their own, where these are fewer than a block's; 0: blocks have */
+    double trust; /* 0 to 1, where works explain: how far the measured makespan is trusted, one launch of many, against the simulated */
     bool simulated; /* there is no trace, so that nothing is unknown */
     bool fixed;   /* blocks take as long as measured, whatever runs beside them */
     bool cached;  /* the other traces may be slower for want of cache as well as for want of warps */
@@ -84,8 +86,8 @@ enum wt_code wt_whatif_mean(struct wt_whatif_run *run, double *makespan, struct 
 /* How an SM's throughput grows with its warps: what `warps` are served, as so many at full speed. */
 double wt_bound_served(const struct wt_bound *bound, double warps);
 
-/* The same where traces state very unequal works, and these explain how long blocks took; then `by_work` is set, and without it
- * nothing has changed (study/whatif_stated.c). */
+/* The same where traces state very unequal works, and these explain how long blocks took; then `by_work` is set. Where these are the works
+ * of a block's first warps alone, `unit` is (study/whatif_stated.c). */
 enum wt_code wt_whatif_explain_stated(struct wt_whatif *whatif, struct wt_stays *const *others, size_t count, struct wt_error *err);
 
 /* Reads the traces into explanations (study/whatif_fit.c). */

@@ -9,7 +9,7 @@
 #include "study/whatif.h"
 #include "whatif_points.h"
 
-enum { BLOCK = 256, REGS, SMEM, GPUS, ORDER, SPLIT, SUGGEST, MODEL, PERSISTENT, SPILL, LOADS, SVG, MOST_VALUES = 64 };
+enum { BLOCK = 256, REGS, SMEM, GPUS, ORDER, SPLIT, SUGGEST, MODEL, PERSISTENT, SPILL, LOADS, WORK, SVG, MOST_VALUES = 64 };
 
 struct list {
     int values[MOST_VALUES], count;
@@ -21,7 +21,7 @@ struct arguments {
     struct wt_gpu *gpus[MOST_VALUES];
     int gpu_count;
     const char *gpu_names;
-    bool suggest, persistent, fixed;
+    bool suggest, persistent, fixed, shared_work;
     double spill_cost, shared_loads;
     const char *svg;
     const char **traces;
@@ -67,6 +67,13 @@ static void parse_model(struct argp_state *state, struct arguments *a, const cha
     a->fixed = !strcmp(text, "fixed");
 }
 
+static void parse_work(struct argp_state *state, struct arguments *a, const char *text)
+{
+    if (strcmp(text, "threads") && strcmp(text, "block"))
+        argp_error(state, "--work: '%s' is neither threads nor block", text);
+    a->shared_work = !strcmp(text, "block");
+}
+
 /* Per cent. */
 static double parse_part(struct argp_state *state, const char *option, const char *text)
 {
@@ -92,6 +99,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case PERSISTENT: a->persistent = true; return 0;
     case SPILL: a->spill_cost = parse_part(state, "--spill-cost", text) / 100; return 0;
     case LOADS: a->shared_loads = parse_part(state, "--tile-loads", text) / 100; return 0;
+    case WORK: parse_work(state, a, text); return 0;
     case SVG: a->svg = text; return 0;
     case ARGP_KEY_ARG:
         a->traces = wt_grow(a->traces, &a->capacity, a->count + 1, sizeof(char *));
@@ -115,6 +123,8 @@ static const struct argp_option options[] = {
     {"spill-cost", SPILL, "PERCENT", 0, "more work for each register per thread that is cut (default 0)", 1},
     {"tile-loads", LOADS, "PERCENT", 0, "the part of the work that is loads which the threads of a block share as a square tile: it falls "
      "with the tile's side (default 0)", 1},
+    {"work", WORK, "OF", 0, "whose a larger block's work is, where blocks are unequal: threads, who keep what they had, so that it lasts as "
+     "long as its longest part; block, whose threads do equal parts of all (default threads; a trace of one size does not tell)", 1},
     {"model", MODEL, "NAME", 0, "fluid: blocks share what saturates; fixed: they take as long as they did (default fluid)", 1},
     {"svg", SVG, "FILE.svg", 0, "draw the makespans with their ranges over the setting that varies most", 1},
     {0}};
@@ -181,6 +191,7 @@ static struct wt_whatif_point point_at(const struct arguments *a, size_t index)
     point.order = (enum wt_order)value(&a->orders, &index, WT_ORDER_ASIS);
     point.spill_cost = a->spill_cost;
     point.shared_loads = a->shared_loads;
+    point.shared_work = a->shared_work;
     point.gpu = a->gpu_count > 0 ? a->gpus[index % (size_t)a->gpu_count] : NULL;
     point.persistent = index / (size_t)(a->gpu_count > 0 ? a->gpu_count : 1) > 0;
     return point;
