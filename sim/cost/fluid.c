@@ -51,6 +51,7 @@ struct wt_fluid {
     size_t kernel_count;
     bool oldest_first, hindered;
     double *by_warps; /* what a server serves so many warps, as demands; NULL: several kernels */
+    struct share { double weight, sum; } shares[MOST_PARTS + 1]; /* of claims by age: the i-th's, and of the first i together; one kernel's */
     uint32_t ways;  /* servers of an SM */
     uint32_t count; /* of all servers */
     double now;     /* cycles */
@@ -264,20 +265,37 @@ static void share_hindered(const struct wt_fluid *f, const struct server *s, con
         served[i] += part * (claims[i].most - served[i]);
 }
 
+/* The same of claims that are alike, of one kernel: the oldest reach full speed first. */
+static void share_alike(const struct wt_fluid *f, double most, int count, double left, double *served)
+{
+    int capped = 0;
+    while (capped < count && left / f->shares[count - capped].sum >= most) {
+        served[capped++] = most;
+        left -= most;
+    }
+    for (int i = capped; i < count; i++)
+        served[i] = left / f->shares[count - capped].sum * f->shares[i - capped].weight;
+}
+
 static void serve_oldest(const struct wt_fluid *f, struct server *s)
 {
     struct claim claims[MOST_PARTS], all = {0};
     double served[MOST_PARTS];
     int count = 0;
+    bool alike = f->by_warps && !f->hindered;
     for (int i = 0; i < s->count; i = claims[count++].next) {
         claims[count] = claim_at(f, s, i);
         all.most += claims[count].most;
         all.grains += claims[count].grains;
         all.warps += claims[count].warps;
+        alike &= claims[count].warps == claims[0].warps;
     }
     double grain = all.most > 0 ? all.grains / all.most : 0;
     double all_served = f->by_warps ? f->by_warps[all.warps] : all.most * wt_fluid_served(all.most, grain);
-    (f->hindered ? share_hindered : share_out)(f, s, claims, count, all_served, served);
+    if (alike)
+        share_alike(f, claims[0].most, count, all_served, served);
+    else
+        (f->hindered ? share_hindered : share_out)(f, s, claims, count, all_served, served);
     s->asked = s->serving = 0;
     for (int i = 0; i < count; i++)
         serve_claim(f, s, &claims[i], served[i]);
@@ -459,6 +477,15 @@ static double *tabulate(const struct wt_fluid_kernel *kernel, uint32_t ways)
     return table;
 }
 
+static void fill_shares(struct wt_fluid *f, double favour)
+{
+    double weight = 1, sum = 0;
+    for (int i = 0; i <= MOST_PARTS; i++, weight *= LEAST_SHARE + 1 - favour) {
+        f->shares[i] = (struct share){weight, sum};
+        sum += weight;
+    }
+}
+
 struct wt_fluid *wt_fluid_new(const struct wt_fluid_kernel *kernels, size_t count, int sm_count)
 {
     struct wt_fluid *f = wt_alloc(1, sizeof *f);
@@ -475,6 +502,7 @@ struct wt_fluid *wt_fluid_new(const struct wt_fluid_kernel *kernels, size_t coun
     f->ways = sub_cores ? SUB_CORES : 1;
     f->count = (uint32_t)sm_count * f->ways;
     f->by_warps = count == 1 ? tabulate(kernels, f->ways) : NULL;
+    fill_shares(f, kernels[0].favour);
     f->servers = wt_alloc(f->count, sizeof *f->servers);
     f->heap = wt_alloc(f->count, sizeof *f->heap);
     f->blocks = wt_alloc((size_t)sm_count * WT_MAX_SLOTS, sizeof *f->blocks);

@@ -312,24 +312,28 @@ static double distance_misfit(const struct wt_whatif *whatif, const struct wt_ex
 
 /* ---- One trace ---- */
 
-/* Fills scale and base, and adds to the misfit how far its ends are from the trace's. */
+/* Fills scale, and adds to the misfit how far its ends are from the trace's. */
 static enum wt_code measure(const struct wt_whatif *whatif, struct wt_explanation *why, struct wt_error *err)
 {
     double *ends = wt_alloc(whatif->stays->count, sizeof *ends), cache = why->cache;
-    struct wt_whatif_run run;
     why->cache = 1;
     why->scale = first_scale(whatif, why);
     enum wt_code code = calibrate(whatif, why, false, ends, err);
     if (code == WT_OK && !whatif->unequal_sms)
         why->misfit += distance_misfit(whatif, why, distance(whatif, ends));
-    if (code == WT_OK)
-        code = wt_whatif_begin(&run, whatif, &wt_whatif_as_measured, err);
-    run.explanation = why;
-    if (code == WT_OK)
-        code = wt_whatif_mean(&run, &why->base, err);
     why->cache = cache;
     free(ends);
     return code;
+}
+
+static enum wt_code find_base(const struct wt_whatif *whatif, struct wt_explanation *why, struct wt_error *err)
+{
+    struct wt_explanation uncached = *why;
+    struct wt_whatif_run run;
+    uncached.cache = 1;
+    WT_TRY(wt_whatif_begin(&run, whatif, &wt_whatif_as_measured, err));
+    run.explanation = &uncached;
+    return wt_whatif_mean(&run, &why->base, err);
 }
 
 /* Whether a block's warps end apart. Where they wait for each other or for memory they do, and the block keeps its room until the
@@ -358,13 +362,15 @@ static struct wt_explanation *append(struct wt_whatif *whatif, enum wt_whatif_mo
     return why;
 }
 
-static enum wt_code measure_all(struct wt_whatif *whatif, struct wt_error *err)
+/* All in parallel. */
+static enum wt_code for_all(struct wt_whatif *whatif, enum wt_code (*what)(const struct wt_whatif *, struct wt_explanation *, struct wt_error *),
+                            struct wt_error *err)
 {
     struct wt_error *errors = wt_alloc((size_t)whatif->count, sizeof *errors);
     enum wt_code code = WT_OK;
 #pragma omp parallel for schedule(dynamic)
     for (int i = 0; i < whatif->count; i++)
-        measure(whatif, &whatif->list[i], &errors[i]);
+        what(whatif, &whatif->list[i], &errors[i]);
     for (int i = 0; i < whatif->count && code == WT_OK; i++)
         if ((code = errors[i].code) != WT_OK)
             *err = errors[i];
@@ -381,7 +387,7 @@ static enum wt_code explain_one(struct wt_whatif *whatif, struct wt_error *err)
         for (int i = 0; i < FIRST_STEPS; i++, saturation *= FIRST_STEP)
             append(whatif, (enum wt_whatif_mode)mode, saturation);
     }
-    return measure_all(whatif, err);
+    return for_all(whatif, measure, err);
 }
 
 /* ---- Several traces ---- */
@@ -449,6 +455,7 @@ static enum wt_code explain_by_cache(struct wt_whatif *whatif, enum wt_whatif_mo
             return WT_OK;
     struct wt_explanation *added = append(whatif, mode, LEAST_SATURATION);
     WT_TRY(measure(whatif, added, err));
+    WT_TRY(find_base(whatif, added, err));
     double misfit = added->misfit + (likely ? -CACHE_MISFIT : UNLIKELY_CACHE);
     WT_TRY(compare(whatif, added, others, count, &mean, err));
     added->cache = exp(-mean);
@@ -467,6 +474,7 @@ static enum wt_code try(struct wt_whatif *whatif, enum wt_whatif_mode mode, doub
 {
     struct wt_explanation *why = append(whatif, mode, saturation);
     WT_TRY(measure(whatif, why, err));
+    WT_TRY(find_base(whatif, why, err));
     return compare(whatif, why, others, count, mean, err);
 }
 
@@ -608,8 +616,10 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
     for (uint64_t i = 0; i < whatif->stays->count; i++)
         whatif->ends[i] = whatif->stays->list[i].read;
     wt_sort_numbers(whatif->ends, whatif->stays->count);
-    if (whatif->fixed)
-        return measure(whatif, append(whatif, WT_MODE_SM, INFINITY), err);
+    if (whatif->fixed) {
+        WT_TRY(measure(whatif, append(whatif, WT_MODE_SM, INFINITY), err));
+        return for_all(whatif, find_base, err);
+    }
     WT_TRY(wt_whatif_explain_stated(whatif, others, count, err));
     if (whatif->by_work)
         return WT_OK;
@@ -627,5 +637,5 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
     for (int mode = 0; mode < WT_MODE_COUNT; mode++)
         settle(whatif, (enum wt_whatif_mode)mode);
     keep_extremes(whatif);
-    return WT_OK;
+    return count > 0 ? WT_OK : for_all(whatif, find_base, err);
 }
