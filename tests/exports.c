@@ -255,6 +255,31 @@ START_TEST(perfetto_names_and_counters)
 }
 END_TEST
 
+/* Of two blocks that never end: they begin, and stay resident. */
+START_TEST(perfetto_leaves_a_deadlock_open)
+{
+    struct wt_timeline *timeline = two_blocks();
+    for (size_t i = 0; i < 2; i++)
+        timeline->spans[i].end = 4000 * WT_CYCLE;
+    timeline->stuck_since = 3000 * WT_CYCLE;
+    struct text text = exported(WT_EXPORTER_perfetto, timeline, NULL);
+    json_t *root, *events = events_of(text, &root);
+    json_int_t begun = 0, resident = 0;
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i);
+        ck_assert(!is_phase(event, "X") && !is_phase(event, "E"));
+        begun += is_phase(event, "B");
+        if (!strcmp(json_string_value(json_object_get(event, "name")), "resident"))
+            resident = json_integer_value(json_object_get(json_object_get(event, "args"), "blocks"));
+    }
+    ck_assert_int_eq(begun, 2);
+    ck_assert_int_eq(resident, 2);
+    json_decref(root);
+    free(text.data);
+    wt_timeline_free(timeline);
+}
+END_TEST
+
 /* --- result files --- */
 
 static enum wt_code read_result(const char *data, size_t size, struct wt_result *result, struct wt_error *err)
@@ -451,6 +476,7 @@ Suite *exports_suite(void)
     tcase_add_test(tcase, streamed_blocks_are_the_same);
     tcase_add_test(tcase, perfetto_slices_never_overlap);
     tcase_add_test(tcase, perfetto_names_and_counters);
+    tcase_add_test(tcase, perfetto_leaves_a_deadlock_open);
     tcase_add_test(tcase, results_come_back);
     tcase_add_test(tcase, a_deadlock_says_that_it_is_one);
     tcase_add_test(tcase, results_cut_anywhere_are_refused);

@@ -145,19 +145,25 @@ static void name_tracks(struct writer *w)
     free(slots);
 }
 
+/* A slice that begins and has no end is drawn to the end of everything, as one that did not end. */
 static void write_slice(struct writer *w, const struct wt_block_run *span)
 {
     char ts[WT_CYCLES_TEXT], dur[WT_CYCLES_TEXT], cycles[WT_CYCLES_TEXT];
     wt_time start = shown(w, span->start);
+    bool ends = !wt_timeline_never_ends(w->timeline, span);
     wt_cycles_text(ts, start);
     wt_cycles_text(dur, shown(w, span->end) - start);
     wt_cycles_text(cycles, span->end - span->start);
     begin_event(w);
-    fprintf(w->stream,
-            "{\"ph\":\"X\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"ts\":%s,\"dur\":%s,\"name\":%s,"
-            "\"args\":{\"launch\":%ld,\"block\":%" PRIu64 ",\"cycles\":%s}}",
-            pid_of(w, span->sm), tid_of(w, span->sm, span->slot), ts, dur, w->names[span->launch],
-            w->timeline->launches[span->launch].number, span->block, cycles);
+    fprintf(w->stream, "{\"ph\":\"%s\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"ts\":%s,", ends ? "X" : "B",
+            pid_of(w, span->sm), tid_of(w, span->sm, span->slot), ts);
+    if (ends)
+        fprintf(w->stream, "\"dur\":%s,", dur);
+    fprintf(w->stream, "\"name\":%s,\"args\":{\"launch\":%ld,\"block\":%" PRIu64, w->names[span->launch],
+            w->timeline->launches[span->launch].number, span->block);
+    if (ends)
+        fprintf(w->stream, ",\"cycles\":%s", cycles);
+    fputs("}}", w->stream);
 }
 
 static int compare_changes(const void *left, const void *right)
@@ -168,15 +174,17 @@ static int compare_changes(const void *left, const void *right)
     return (a->run > b->run) - (a->run < b->run);
 }
 
-static struct change *changes_of(const struct wt_timeline *timeline)
+static struct change *changes_of(const struct wt_timeline *timeline, size_t *count)
 {
     struct change *changes = wt_alloc(2 * timeline->span_count, sizeof *changes);
+    *count = 0;
     for (size_t i = 0; i < timeline->span_count; i++) {
         const struct wt_block_run *span = &timeline->spans[i];
-        changes[2 * i] = (struct change){span->start, span, true};
-        changes[2 * i + 1] = (struct change){span->end, span, false};
+        changes[(*count)++] = (struct change){span->start, span, true};
+        if (!wt_timeline_never_ends(timeline, span))
+            changes[(*count)++] = (struct change){span->end, span, false};
     }
-    qsort(changes, 2 * timeline->span_count, sizeof *changes, compare_changes);
+    qsort(changes, *count, sizeof *changes, compare_changes);
     return changes;
 }
 
@@ -213,8 +221,8 @@ static void write_counters(struct writer *w, wt_time at)
 
 static void write_all_counters(struct writer *w)
 {
-    size_t count = 2 * w->timeline->span_count;
-    struct change *changes = changes_of(w->timeline);
+    size_t count;
+    struct change *changes = changes_of(w->timeline, &count);
     for (size_t i = 0; i < w->timeline->span_count; i++)
         w->left[w->timeline->spans[i].launch]++;
     for (size_t i = 0; i < count; i++) {

@@ -143,11 +143,8 @@ enum wt_code outputs_finish(struct outputs_run *run, struct wt_timeline *measure
 
 enum wt_code outputs_finish_stuck(struct outputs_run *run, struct wt_error *err)
 {
-    struct outputs shown = *run->outputs;
-    for (int i = 0; i < WT_EXPORTERS; i++)
-        if (!outputs_shows_two(i) && i != WT_EXPORTER_save)
-            shown.path[i] = NULL;
-    return outputs_write(&shown, run->timeline, NULL, err);
+    struct wt_export what = export_of(run->outputs, run->timeline, NULL);
+    return write_all(run->outputs, &what, false, err);
 }
 
 void outputs_clear(struct outputs_run *run)

@@ -57,7 +57,7 @@ enum wt_code outputs_begin(struct outputs_run *run, const struct outputs *output
 enum wt_code outputs_finish(struct outputs_run *run, struct wt_timeline *measured, struct wt_metrics **metrics,
                             struct wt_error *err);
 
-/* After a deadlock, which run->timeline tells (observe/standing.h), instead: writes the pictures, the page and the result. */
+/* After a deadlock, which run->timeline tells (observe/standing.h), instead: writes all files but the table of blocks. */
 enum wt_code outputs_finish_stuck(struct outputs_run *run, struct wt_error *err);
 
 /* Frees everything; unfinished files vanish. Call it always, also after a failed simulation. */

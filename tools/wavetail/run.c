@@ -120,7 +120,7 @@ static const struct argp argp = {.options = options,
                                         "instructions (a program, or SASS) are issued warp by warp; what is said of their warps "
                                         "carries Nsight Compute's names.\v"
                                         "Where blocks or streams wait for each other for ever, the exit status is 3 and the message says "
-                                        "who waits for whom; of the files, pictures, pages and --save show how far it came.",
+                                        "who waits for whom; all files but the table of blocks show how far it came.",
                                  .children = children};
 
 /* ---- Simulating ---- */
