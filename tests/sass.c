@@ -250,6 +250,62 @@ START_TEST(few_divided_warps_tell_of_like_neighbours)
 }
 END_TEST
 
+/* Bytes that all threads' atomics meet in, from the kernels' sources (gpu_ref/profile). A word alone is in a slice of 512. */
+static const struct {
+    const char *folder, *kernel, *metrics, *source;
+    double bytes;
+    int row;
+} counted[] = {
+    {"families", "_Z9histogramPKjPji", "metrics.csv", "histogram", 256 * 4, 8},
+    {"mixes", "_Z13red_random_4kPji", "metrics.csv.zst", "mixes", 1024 * 4, 15},
+    {"unseen", "_Z11monte_carloPji", "metrics.csv.zst", "unseen", 512, 11},
+};
+
+START_TEST(counters_tell_how_many_words_atomics_meet_in)
+{
+    char *path = wt_format(TRACES "%s/%s", counted[_i].folder, counted[_i].metrics);
+    char *sass_path = wt_format(TRACES "%s/%s.sass.zst", counted[_i].folder, counted[_i].folder);
+    char *source_path = wt_format(TRACES "%s/%s.source.csv.zst", counted[_i].folder, counted[_i].source);
+    struct wt_sass *sass = read_sass(sass_path);
+    const struct wt_sass_function *function = NULL;
+    struct wt_ncu_metrics *metrics = NULL;
+    struct wt_ncu_source *source = NULL;
+    struct wt_error err = {0};
+    ck_assert_int_eq(wt_sass_find(sass, sass_path, counted[_i].kernel, &function, &err), WT_OK);
+    ck_assert_int_eq(wt_ncu_source_read(source_path, counted[_i].kernel, &source, &err), WT_OK);
+    ck_assert_int_eq(wt_ncu_metrics_read(path, &metrics, &err), WT_OK);
+    struct wt_hit_rates hits = wt_hit_rates_of(metrics, (size_t)counted[_i].row, function, source);
+    check_within(hits.slice_bytes, counted[_i].bytes, 0.05);
+    check_within(hits.meet, 1, 0.15);
+    wt_ncu_metrics_free(metrics);
+    wt_ncu_source_free(source);
+    wt_sass_free(sass);
+    free(path);
+    free(sass_path);
+    free(source_path);
+}
+END_TEST
+
+/* The first of red_random_4k's four. */
+START_TEST(words_say_what_counters_would)
+{
+    struct wt_sass *sass = read_sass(TRACES "mixes/mixes.sass.zst");
+    struct wt_atomic_words words;
+    struct wt_sass_report report;
+    ck_assert(!wt_atomic_words_parse("0x180", &words) && !wt_atomic_words_parse("0x180=0", &words));
+    ck_assert(!wt_atomic_words_parse("0x180=many", &words) && !wt_atomic_words_parse("=3", &words));
+    ck_assert(wt_atomic_words_parse("0x400=1024", &words));
+    struct wt_sass_setup setup = {.path = "mixes.sass", .words = &words, .words_count = 1, .threads_per_block = 256,
+                                  .hits = WT_HITS_UNKNOWN};
+    struct wt_error err = {0};
+    ck_assert_int_eq(wt_sass_find(sass, "mixes.sass", "_Z13red_random_4kPji", &setup.function, &err), WT_OK);
+    struct wt_program *program = program_of(&setup, &report);
+    ck_assert_double_eq((double)program->accesses[at_place(program, words.address)->access].words, 1024);
+    wt_program_free(program);
+    wt_sass_free(sass);
+}
+END_TEST
+
 /* k_fma's loop is unrolled 16 times; its blocks' work was 2000. Without counts the rest runs once. */
 START_TEST(trips_say_what_counts_would)
 {
@@ -398,6 +454,13 @@ START_TEST(what_does_not_fit_together_is_refused)
     err = (struct wt_error){0};
     ck_assert_int_eq(wt_program_from_sass(&setup, &program, &report, &err), WT_BAD_INPUT);
     ck_assert_msg(strstr(err.text, "--trip 0x2a0: there is no branch at that address") != NULL, "%s", err.text);
+    struct wt_atomic_words words = {.address = 0x2b0, .words = 3};
+    setup.trip_count = 0;
+    setup.words = &words;
+    setup.words_count = 1;
+    err = (struct wt_error){0};
+    ck_assert_int_eq(wt_program_from_sass(&setup, &program, &report, &err), WT_BAD_INPUT);
+    ck_assert_msg(strstr(err.text, "--atomic-words 0x2b0: there is no global atomic at that address") != NULL, "%s", err.text);
     wt_ncu_source_free(source);
     wt_sass_free(sass);
 }
@@ -415,6 +478,8 @@ Suite *sass_suite(void)
     tcase_add_test(tcase, long_rounds_drive_warps_of_a_block_apart);
     tcase_add_test(tcase, few_divided_warps_tell_of_like_neighbours);
     tcase_add_test(tcase, trips_say_what_counts_would);
+    tcase_add_loop_test(tcase, counters_tell_how_many_words_atomics_meet_in, 0, sizeof counted / sizeof *counted);
+    tcase_add_test(tcase, words_say_what_counters_would);
     tcase_add_loop_test(tcase, trips_are_numbers_and_work, 0, sizeof trips / sizeof *trips);
     tcase_add_test(tcase, unknown_opcodes_are_named_counted_and_given_a_class);
     tcase_add_test(tcase, functions_are_found_by_mangled_and_plain_name);

@@ -330,6 +330,14 @@ static void set_hits(const struct wt_hit_rates *hits, bool random, struct wt_acc
     access->l2_hit = hits->l2 >= 0 ? (float)hits->l2 : access->sectors <= 1 ? shared_word_l2_hit : 0;
 }
 
+/* What the user says goes before the counters. */
+static void set_words(const struct builder *b, size_t index, struct wt_access *access)
+{
+    for (size_t i = 0; i < b->setup->words_count; i++)
+        if (b->setup->words[i].address == at(b, index)->address)
+            access->words = (float)b->setup->words[i].words;
+}
+
 static uint16_t add_access(struct builder *b, size_t index, double active)
 {
     const struct wt_opcode *opcode = wt_opcode_find(at(b, index)->opcode);
@@ -339,6 +347,7 @@ static uint16_t add_access(struct builder *b, size_t index, double active)
         measure_access(&b->setup->source->rows[index], active, &access);
     if (access.space == WT_SPACE_GLOBAL)
         set_hits(&b->setup->hits, b->setup->source && wt_ncu_is_random(&b->setup->source->rows[index]), &access);
+    set_words(b, index, &access);
     return wt_program_add_access(b->program, &access);
 }
 
@@ -503,6 +512,14 @@ static enum wt_code check_setup(const struct wt_sass_setup *setup, struct wt_err
             return wt_fail(err, WT_BAD_INPUT, "--trip 0x%x: there is no branch at that address in '%s'; the loop's BRA is meant",
                            (unsigned)setup->trips[i].address, function->name);
     }
+    for (size_t i = 0; i < setup->words_count; i++) {
+        long index = wt_sass_at(function, setup->words[i].address);
+        const struct wt_opcode *opcode = index < 0 ? NULL : wt_opcode_find(function->instructions[index].opcode);
+        if (!opcode || opcode->op != WT_OP_MEMORY || opcode->space != WT_SPACE_GLOBAL || opcode->kind < WT_ACCESS_ATOMIC)
+            return wt_fail(err, WT_BAD_INPUT,
+                           "--atomic-words 0x%x: there is no global atomic at that address in '%s'; its RED or ATOM is meant",
+                           (unsigned)setup->words[i].address, function->name);
+    }
     return WT_OK;
 }
 
@@ -603,4 +620,14 @@ bool wt_trip_parse(const char *text, struct wt_trip *trip)
     if (dots)
         return parse_range(count, dots, &trip->count);
     return *count == '~' ? parse_mean(count + 1, &trip->count) : parse_sum(count, &trip->count);
+}
+
+bool wt_atomic_words_parse(const char *text, struct wt_atomic_words *words)
+{
+    char *rest, *end;
+    unsigned long address = strtoul(text, &rest, 16);
+    if (rest == text || *rest != '=' || address >= UINT32_MAX)
+        return false;
+    *words = (struct wt_atomic_words){(uint32_t)address, strtod(rest + 1, &end)};
+    return end != rest + 1 && !*end && words->words >= 1 && words->words <= 1e9;
 }

@@ -17,12 +17,20 @@ struct wt_trip {
     struct wt_count count; /* per_block is set by whether the loop has barriers */
 };
 
+/* How many different words all of the grid's executions of the atomic at `address` meet in. */
+struct wt_atomic_words {
+    uint32_t address;
+    double words;
+};
+
 struct wt_sass_setup {
     const char *path; /* of the SASS, for messages */
     const struct wt_sass_function *function;
     const struct wt_ncu_source *source; /* NULL: no counts */
     const struct wt_trip *trips;        /* overrule the counts */
     size_t trip_count;
+    const struct wt_atomic_words *words; /* likewise */
+    size_t words_count;
     int threads_per_block;
     struct wt_hit_rates hits; /* of global accesses */
 };
@@ -43,13 +51,16 @@ struct wt_sass_report {
     double warps;         /* that entered the kernel, likewise */
 };
 
-/* Fails when the source page is of other code, a trip names no branch back, or the program cannot be run. *report is filled
- * in any case. On failure *out is NULL. */
+/* Fails when the source page is of other code, a trip names no branch, words name no atomic, or the program cannot be run.
+ * *report is filled in any case. On failure *out is NULL. */
 enum wt_code wt_program_from_sass(const struct wt_sass_setup *setup, struct wt_program **out,
                                   struct wt_sass_report *report, struct wt_error *err);
 
 /* "0x820=16", "0x820=work", "0x820=0.25*work", "820=4+2*work"; "0x820=4..67" for a count drawn evenly from these, "0x820=~12" for a
  * geometric one of that mean. False when it is none of these. */
 bool wt_trip_parse(const char *text, struct wt_trip *trip);
+
+/* "0x820=256": 1 to 1e9 words. */
+bool wt_atomic_words_parse(const char *text, struct wt_atomic_words *words);
 
 #endif

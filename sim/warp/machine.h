@@ -13,8 +13,9 @@
  * IMAD.HI) takes the dispatcher block_cycles longer: nothing issues meanwhile ("dispatch stall"), and stall counts stand still.
  *
  * What a memory instruction will find is worked out when it issues: each unit has a time from which it is free again
- * (the banks, L1's tags and data, the SM's port to L2, the SM's share of what L2 sends, of what it takes and of DRAM's
- * bandwidth, of what L2 takes in and of its slices' time for atomics), and the result comes when the last of them has served it, plus the latency of the level that answered.
+ * (the banks, L1's tags and data, the SM's port to L2, the SM's share of what L2 sends, of what its port takes to L2, of what
+ * crosses between L2's halves, of the time that L2's slices have for atomics and of DRAM's bandwidth), and the result comes
+ * when the last of them has served it, plus the latency of the level that answered.
  * Stores and atomics wait in a buffer (store_buffer_bytes; dram_buffer_bytes once L2 writes back); when it is full, what
  * follows them waits in the queues, and a warp that has ended stays until its last store has left them ("drain").
  *

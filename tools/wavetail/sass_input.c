@@ -7,7 +7,7 @@
 #include "observe/warps.h"
 #include "warp/classes.h"
 
-enum { KEY_KERNEL = 0x3201, KEY_SOURCE, KEY_METRICS, KEY_TRIP, KEY_WORK, KEY_TRACE, KEY_L1, KEY_L2, GROUP = 6 };
+enum { KEY_KERNEL = 0x3201, KEY_SOURCE, KEY_METRICS, KEY_TRIP, KEY_WORDS, KEY_WORK, KEY_TRACE, KEY_L1, KEY_L2, GROUP = 6 };
 
 /* ---- Command line ---- */
 
@@ -28,6 +28,14 @@ static void parse_trip(struct argp_state *state, const char *text, struct sass_i
         argp_error(state, "--trip takes ADDRESS=N, =work, =N*work, =A..B or =~N, as in 0x820=16; not '%s'", text);
 }
 
+static void parse_words(struct argp_state *state, const char *text, struct sass_input *input)
+{
+    if (input->words_count == MOST_TRIPS)
+        argp_error(state, "at most %d --atomic-words", MOST_TRIPS);
+    else if (!wt_atomic_words_parse(text, &input->words[input->words_count++]))
+        argp_error(state, "--atomic-words takes ADDRESS=N, as in 0x820=256; not '%s'", text);
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct sass_input *input = state->input;
@@ -43,6 +51,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_TRIP:
         parse_trip(state, text, input);
+        return 0;
+    case KEY_WORDS:
+        parse_words(state, text, input);
         return 0;
     case KEY_WORK:
         input->work = parse_number(state, "--work", text, 1e9);
@@ -75,6 +86,8 @@ static const struct argp_option options[] = {
     {"ncu-metrics", KEY_METRICS, "FILE.csv", 0, "its hit rates in L1 and L2: output of ncu -i REPORT --page raw --csv", GROUP},
     {"trip", KEY_TRIP, "ADDR=N|work|N*work|A..B|~N", 0,
      "how often the loop runs whose branch back stands at ADDR (repeatable); A..B: each warp draws one of these, ~N: geometric, N on average", GROUP},
+    {"atomic-words", KEY_WORDS, "ADDR=N", 0,
+     "how many words all of the grid's executions of the atomic at ADDR meet in (repeatable)", GROUP},
     {"work", KEY_WORK, "N", 0, "the `work` of --trip", GROUP},
     {"trace", KEY_TRACE, "TRACE", 0, "its blocks' `work` is that of this trace's first launch", GROUP},
     {"l1-hit", KEY_L1, "0..1", 0, "part of global sectors that hit in L1", GROUP},
@@ -161,6 +174,8 @@ enum wt_code sass_kernel_read(const char *path, const struct sass_input *input, 
                                   .source = kernel->source,
                                   .trips = input->trips,
                                   .trip_count = input->trip_count,
+                                  .words = input->words,
+                                  .words_count = input->words_count,
                                   .threads_per_block = shape->threads};
     WT_TRY(find_hits(input, kernel, shape, &setup.hits, err));
     WT_TRY(wt_program_from_sass(&setup, &kernel->program, &kernel->report, err));

@@ -16,11 +16,13 @@ struct sass_input {
     const char *kernel, *source, *metrics, *trace; /* NULL: not given */
     struct wt_trip trips[MOST_TRIPS];
     size_t trip_count;
+    struct wt_atomic_words words[MOST_TRIPS];
+    size_t words_count;
     double work;     /* negative: not given */
     double l1_hit, l2_hit; /* negative: not given */
 };
 
-/* --kernel, --ncu-source, --ncu-metrics, --trip, --work, --trace, --l1-hit, --l2-hit. */
+/* --kernel, --ncu-source, --ncu-metrics, --trip, --atomic-words, --work, --trace, --l1-hit, --l2-hit. */
 extern const struct argp sass_input_argp;
 
 struct sass_kernel {
