@@ -27,9 +27,9 @@ done | awk -v truth="$folder/truth.csv" '
     function sort(v, n,   i, j, x) {
         for (i = 2; i <= n; i++) { x = v[i]; for (j = i - 1; j > 0 && v[j] > x; j--) v[j + 1] = v[j]; v[j + 1] = x }
     }
-    function summary(name, what,   i, n, m, in_range, held_out, e, u) {
+    function summary(name, what, odd,   i, n, m, in_range, held_out, e, u) {
         n = m = in_range = held_out = 0
-        for (i = 1; i <= rows; i++) if (kind[i] == what) {
+        for (i = 1; i <= rows; i++) if (kind[i] == what && (!odd || 1024 % size[i])) {
             n++; e[n] = error[i]; u[n] = unchanged[i]; in_range += inside[i]
             if (!chosen[kernel[i]]) { m++; held_out += inside[i] }
         }
@@ -46,8 +46,8 @@ done | awk -v truth="$folder/truth.csv" '
     }
     {
         measured = span[$2, $3, $4] / span[$2, 256, 0]
-        rows++; kind[rows] = $1; kernel[rows] = $2; error[rows] = 100 * abs($5 / measured - 1); unchanged[rows] = 100 * abs(1 / measured - 1)
+        rows++; kind[rows] = $1; size[rows] = $3; kernel[rows] = $2; error[rows] = 100 * abs($5 / measured - 1); unchanged[rows] = 100 * abs(1 / measured - 1)
         inside[rows] = measured >= $6 && measured <= $7
         printf "%-12s %-14s %5d %7d %9.3f %9.3f %8.3f %8.3f%s\n", $1, $2, $3, $4, $5, measured, $6, $7, inside[rows] ? "" : "  outside"
     }
-    END { summary("block sizes from one trace", "sizes"); summary("residencies from two traces", "residencies") }'
+    END { summary("block sizes from one trace", "sizes", 0); summary("of them, 96, 160, 192, 320 ... 768", "sizes", 1); summary("residencies from two traces", "residencies", 0) }'

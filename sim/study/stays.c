@@ -111,6 +111,16 @@ static void find_ends(struct wt_stays *s, const struct wt_gpu *gpu)
     free(ends);
 }
 
+/* Empty kernels state a work of 0. */
+static bool any_work(const struct wt_trace *trace, uint64_t count)
+{
+    const struct wt_trace_row *rows = wt_trace_rows_of(trace, 0);
+    for (uint64_t i = 0; trace->has_work && i < count; i++)
+        if (rows[i].work > 0)
+            return true;
+    return false;
+}
+
 static void take_rows(struct wt_stays *s, const struct wt_trace *trace, const struct wt_clocks *clocks)
 {
     const struct wt_trace_row *rows = wt_trace_rows_of(trace, 0);
@@ -118,7 +128,7 @@ static void take_rows(struct wt_stays *s, const struct wt_trace *trace, const st
     for (uint64_t i = 0; i < s->count; i++) {
         struct wt_stay *stay = &s->list[rows[i].block];
         *stay = (struct wt_stay){.start = wt_clocks_start(clocks, &rows[i]), .end = wt_clocks_end(clocks, &rows[i]),
-                                 .work = trace->has_work ? (double)rows[i].work : 1, .sm = rows[i].sm};
+                                 .work = s->works_stated ? (double)rows[i].work : 1, .sm = rows[i].sm};
         first = fmin(first, stay->start);
         last = fmax(last, stay->end);
     }
@@ -160,7 +170,7 @@ enum wt_code wt_stays_read(const char *path, const struct wt_gpu *gpu, struct wt
         s->count = trace->launches[0].row_count;
         s->list = wt_alloc(s->count, sizeof *s->list);
         s->sm_count = gpu->topology.sm_count;
-        s->works_stated = trace->has_work;
+        s->works_stated = any_work(trace, s->count);
         s->work_warps = work_warps(trace->launches[0].work);
         take_rows(s, trace, clocks);
         find_ends(s, gpu);
