@@ -123,7 +123,8 @@ static void print_launch(const LaunchSpec &l)
     std::printf("%s %s %ldx%ldx%ld %ldx%ldx%ld c%ldx%ldx%ld smem=%ld carveout=%ld work=%s%s%s seed=%ld stream=%ld "
                 "priority=%ld cooperative=%ld tasks=%ld count=%ld wait=%ld pdl=%ld after=%s\n",
                 l.name.c_str(), catalog[l.kernel].name, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2],
-                l.cluster[0], l.cluster[1], l.cluster[2], l.dynamic_smem, l.carveout_kb, l.work.text.c_str(), threads.c_str(), l.work_shared ? "/shared" : "", l.seed, l.stream,
+                l.cluster[0], l.cluster[1], l.cluster[2], l.dynamic_smem, l.carveout_kb, l.work.text.c_str(), threads.c_str(),
+                l.work_shared ? "/shared" : "", l.seed, l.stream,
                 l.priority, l.cooperative, l.tasks, l.count, l.wait_us, l.pdl, l.after.c_str());
 }
 

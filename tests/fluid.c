@@ -205,9 +205,9 @@ START_TEST(parts_of_a_block_share_alike_or_go_apart)
 }
 END_TEST
 
-/* Eight warps are all that an SM serves. Of two such blocks the older is kept to 0.6, as a part of 0.75 is more; of the 0.4 that are left
- * the younger takes 0.3, and of the last 0.1 each gets by what he lacks: 0.4 / 1.1 and 0.7 / 1.1. So 0.636 and 0.364 until the older has done
- * 1000, at 1571.4; the younger has then done 571.4. */
+/* Eight warps are all that an SM serves. Of two such blocks the older is kept to 0.6, as a part of 0.75 is more; of the 0.4 that
+ * are left the younger takes 0.3, and of the last 0.1 each gets by what he lacks: 0.4 / 1.1 and 0.7 / 1.1. So 0.636 and 0.364 until
+ * the older has done 1000, at 1571.4; the younger has then done 571.4. */
 START_TEST(even_the_oldest_block_is_hindered)
 {
     add(0, 0, 0, 8, 1000);

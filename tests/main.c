@@ -10,6 +10,7 @@ static Suite *(*const suites[])(void) = {
     plot_suite,
     studies_suite,
     whatif_suite,
+    unequal_suite,
     workload_suite,
     host_suite,
     endqueue_suite,

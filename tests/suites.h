@@ -14,6 +14,7 @@ Suite *sharing_suite(void);
 Suite *plot_suite(void);
 Suite *studies_suite(void);
 Suite *whatif_suite(void);
+Suite *unequal_suite(void);
 Suite *workload_suite(void);
 Suite *host_suite(void);
 Suite *endqueue_suite(void);

@@ -30,7 +30,8 @@ int device_attribute(cudaDeviceAttr which)
 namespace
 {
 
-enum { DEVICE = 256, KERNELS, CHECK, CLOCK_SYNC, DEVICEQUERY, MAX_CLUSTERS, OCCUPANCY, OVERHEAD, HOST, COPIES, ONLY, REPS, PLAIN, MEMORY, CAPACITY, WARM, MAKESPANS };
+enum { DEVICE = 256, KERNELS, CHECK, CLOCK_SYNC, DEVICEQUERY, MAX_CLUSTERS, OCCUPANCY, OVERHEAD, HOST, COPIES,
+       ONLY, REPS, PLAIN, MEMORY, CAPACITY, WARM, MAKESPANS };
 
 struct Options {
     int action = 0; /* a query's key; 0 = run the lists */

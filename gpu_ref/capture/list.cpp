@@ -59,8 +59,8 @@ const ExperimentKey experiment_keys[] = {
 };
 
 const char *const known_keys = "kernel, grid, block, dynamic_smem, carveout_kb, cluster, work, seed, stream, priority, "
-                               "cooperative, work_threads, work_shared, tasks, count, wait_us, pdl, after, and on an experiment's first line "
-                               "reps, warmup, sync, graph, traces";
+                               "cooperative, work_threads, work_shared, tasks, count, wait_us, pdl, after, and on an "
+                               "experiment's first line reps, warmup, sync, graph, traces";
 
 std::string range(const std::string &pair, long low, long high)
 {

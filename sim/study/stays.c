@@ -269,11 +269,11 @@ struct resident {
 };
 
 /* As cost/fluid.c shares out. */
-static void hinder(const struct wt_bound *bound, int count, double left, double *speeds)
+static void hinder(const struct wt_bound *bound, double favour, int count, double left, double *speeds)
 {
     double lacking = 0;
     for (int age = 0; age < count; age++) {
-        speeds[age] = fmin(bound->hindered, bound->favour * left);
+        speeds[age] = fmin(bound->hindered, favour * left);
         left -= speeds[age];
         lacking += 1 - speeds[age];
     }
@@ -284,11 +284,12 @@ static void hinder(const struct wt_bound *bound, int count, double left, double 
 /* The speed of each of `count` blocks, for all counts: speeds[count * (WT_MAX_SLOTS + 1) + age]. */
 static double *speeds_of(const struct wt_bound *bound, int warps)
 {
-    double *speeds = wt_alloc((WT_MAX_SLOTS + 1) * (WT_MAX_SLOTS + 1), sizeof *speeds), each = warps / bound->saturation, favour = wt_bound_favour(bound, warps);
+    double *speeds = wt_alloc((WT_MAX_SLOTS + 1) * (WT_MAX_SLOTS + 1), sizeof *speeds);
+    double each = warps / bound->saturation, favour = wt_bound_favour(bound, warps);
     for (int count = 1; count <= WT_MAX_SLOTS; count++) {
         double served = wt_fluid_served(count * each, bound->grain / bound->saturation), left = count * served;
         if (bound->hindered > 0) {
-            hinder(bound, count, left, &speeds[count * (WT_MAX_SLOTS + 1)]);
+            hinder(bound, favour, count, left, &speeds[count * (WT_MAX_SLOTS + 1)]);
             continue;
         }
         for (int age = 0; age < count; age++) {

@@ -93,7 +93,7 @@ struct wt_whatif_measured wt_whatif_measured(const struct wt_whatif *whatif)
                                    .saturation = whatif->list[0].bound.saturation, .saturation_low = INFINITY,
                                    .favour = whatif->list[0].bound.favour, .enough_warps = enough_warps(whatif),
                                    .simulated = whatif->simulated, .fixed = isinf(whatif->list[0].bound.saturation),
-                                   .cached = whatif->cached};
+                                   .cached = whatif->cached, .work_warps = whatif->by_work ? stays->warps : whatif->unit};
     for (int i = 0; i < whatif->count; i++) {
         m.saturation_low = fmin(m.saturation_low, whatif->list[i].bound.saturation);
         m.saturation_high = fmax(m.saturation_high, whatif->list[i].bound.saturation);
@@ -163,6 +163,8 @@ static const char *what_is_unknown(const struct wt_whatif *whatif, const struct 
         return "not told by the trace: warps of a block wait for each other, and smaller blocks may do so for longer";
     if (unknown_parts(whatif, run) > 0.1)
         return "not told by the trace: how unequal the parts of a block are, which smaller blocks have for themselves";
+    if (whatif->unit)
+        return "not told by the trace: what each warp of a block had to do, besides the first";
     if (whatif->variants > 1)
         return "blocks are very unequal: when the longest ones start decides, and repeated launches differ as well";
     return "not told by the trace: what few warps, or blocks of this size, cost; a second trace at another residency would tell";
@@ -174,7 +176,11 @@ static void say_why(const struct wt_whatif *whatif, const struct wt_whatif_run *
     const char *what = bound->gpu ? "GPU's memory" : "SM";
     int warps = r->occupancy.warps_per_sm;
     double wide = (r->high - r->low) / r->makespan / 2;
-    if (wide > 0.1)
+    bool sized = run->shape.warps != whatif->stays->warps && run->point->shared_work == false;
+    if (whatif->unit && sized && fabs(r->makespan / whatif->stays->makespan - 1) > 0.05)
+        snprintf(r->why, sizeof r->why, "warps have very unequal works: a block keeps its room until its longest warp is through, the "
+                 "longer the more warps it has");
+    else if (wide > 0.1)
         snprintf(r->why, sizeof r->why, "%s", what_is_unknown(whatif, run));
     else if (r->waves < 1)
         snprintf(r->why, sizeof r->why, "the grid does not fill the GPU: %.0f %% of one wave", 100 * r->waves);

@@ -15,7 +15,9 @@
  * blocks differ (fma1, r64, diverge; block by block, as above), whatever saturates the SM. */
 static const double HINDERED = 0.7;
 
-static const double GRAIN = 4, LEAST_SATURATION = 4, LEAST_GPU_SATURATION = 0.25, MOST_SATURATION = 64, LEAST_FAVOUR = 0.1, MOST_FAVOUR = 0.95;
+/* What is tried, in warps per SM; more of the GPU than an SM's four sub-cores may be short. */
+static const double GRAIN = 4, LEAST_SATURATION = 4, LEAST_GPU_SATURATION = 0.25, MOST_SATURATION = 64, LEAST_FAVOUR = 0.1,
+                    MOST_FAVOUR = 0.95;
 enum { MOST_TRIED = 256, SIMULATIONS = 4 };
 
 /* Stated works explain the launch where the misfit is less than so much of what it would be if blocks' speeds had nothing to do
@@ -163,7 +165,7 @@ static void keep_nearest(struct wt_whatif *whatif, const struct tried *t)
 {
     int best = least(t), other = -1, low = best, high = best;
     for (int i = 0; i < t->count; i++) {
-        if (t->misfits[i] > KEPT * t->misfits[best])
+        if (t->misfits[i] > KEPT * t->misfits[best] || isinf(t->bounds[i].saturation))
             continue;
         if (t->bounds[i].gpu != t->bounds[best].gpu) {
             other = other < 0 || t->misfits[i] < t->misfits[other] ? i : other;

@@ -123,8 +123,9 @@ static const struct argp_option options[] = {
     {"spill-cost", SPILL, "PERCENT", 0, "more work for each register per thread that is cut (default 0)", 1},
     {"tile-loads", LOADS, "PERCENT", 0, "the part of the work that is loads which the threads of a block share as a square tile: it falls "
      "with the tile's side (default 0)", 1},
-    {"work", WORK, "OF", 0, "whose a larger block's work is, where blocks are unequal: threads, who keep what they had, so that it lasts as "
-     "long as its longest part; block, whose threads do equal parts of all (default threads; a trace of one size does not tell)", 1},
+    {"work", WORK, "OF", 0, "whose a larger block's work is, where blocks are unequal: threads, who keep what they had, so that it "
+     "lasts as long as its longest part; block, whose threads do equal parts of all (default threads; a trace of one size does not "
+     "tell)", 1},
     {"model", MODEL, "NAME", 0, "fluid: blocks share what saturates; fixed: they take as long as they did (default fluid)", 1},
     {"svg", SVG, "FILE.svg", 0, "draw the makespans with their ranges over the setting that varies most", 1},
     {0}};

@@ -249,10 +249,23 @@ static void print_row(const struct whatif_report *report, const struct whatif_ou
            100 * r->occupancy.occupancy, 100 * r->achieved_occupancy, whatif_limiter(o), r->waves, 100 * r->tail_fraction, r->why);
 }
 
+static void print_works(const struct wt_whatif_measured *m)
+{
+    if (m->work_warps == 1)
+        puts("works are very unequal, each warp's own; a block's first warp states one, the others' are drawn from these");
+    else if (m->work_warps * 32 < m->needs.threads)
+        printf("works are very unequal, those of every %d warps their own; the first of a block state one, the others' are drawn\n",
+               m->work_warps);
+    else
+        puts("works are very unequal, each block's own; larger blocks last as long as their longest part (but --work block)");
+}
+
 static void print_head(const struct wt_whatif_measured *m)
 {
     printf("%s: %llu blocks of %d threads, %s %.0f cycles\n", m->name, (unsigned long long)m->blocks, m->needs.threads,
            m->simulated ? "simulated" : "measured", m->makespan);
+    if (m->work_warps > 0)
+        print_works(m);
     if (m->fixed)
         puts("blocks take as long as they do, whatever runs beside them\n");
     else if (m->simulated)
@@ -326,6 +339,8 @@ void whatif_print_json(const struct whatif_report *report)
         wt_json_number(&json, "favour", m->favour, 6);
         wt_json_int(&json, "enough_warps_per_sm", m->enough_warps);
     }
+    if (m->work_warps > 0)
+        wt_json_int(&json, "work_warps", m->work_warps);
     wt_json_array(&json, "points");
     for (size_t i = 0; i < report->count; i++)
         point_json(&json, report, &report->outcomes[i]);
