@@ -165,8 +165,8 @@ START_TEST(large_blocks_wait_for_their_last_warps)
 }
 END_TEST
 
-/* Additions to one word, and to words that lie apart: SMs did 25 to 41 of their 31 blocks, so that what all of them share is the limit. Nothing
- * that an SM has more or less of then matters: with 10 blocks for some and 11 for others, or one at a time, the makespan stays. */
+/* Additions to one word, and to words that lie apart: SMs did 25 to 41 of their 31 blocks, so that what all of them share is the limit.
+ * Nothing that an SM has more or less of then matters: with 10 blocks for some and 11 for others, or one at a time, the makespan stays. */
 START_TEST(what_all_sms_share_knows_no_waves)
 {
     static const struct { const char *one, *two; int size, shared; double within; } cases[] = {

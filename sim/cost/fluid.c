@@ -51,7 +51,7 @@ struct wt_fluid {
     size_t kernel_count;
     bool oldest_first, hindered;
     double *by_warps; /* what a server serves so many warps, as demands; NULL: several kernels */
-    struct share { double weight, sum; } shares[MOST_PARTS + 1]; /* of claims by age: the i-th's, and of the first i together; one kernel's */
+    struct share { double weight, sum; } shares[MOST_PARTS + 1]; /* one kernel's claims by age: the i-th's, and of the first i together */
     uint32_t ways;  /* servers of an SM */
     uint32_t count; /* of all servers */
     double now;     /* cycles */

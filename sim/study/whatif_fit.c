@@ -363,7 +363,8 @@ static struct wt_explanation *append(struct wt_whatif *whatif, enum wt_whatif_mo
 }
 
 /* All in parallel. */
-static enum wt_code for_all(struct wt_whatif *whatif, enum wt_code (*what)(const struct wt_whatif *, struct wt_explanation *, struct wt_error *),
+static enum wt_code for_all(struct wt_whatif *whatif,
+                            enum wt_code (*what)(const struct wt_whatif *, struct wt_explanation *, struct wt_error *),
                             struct wt_error *err)
 {
     struct wt_error *errors = wt_alloc((size_t)whatif->count, sizeof *errors);
