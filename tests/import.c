@@ -26,8 +26,10 @@ static void check_instructions(const struct wt_program *a, const struct wt_progr
         const struct wt_instruction *x = &a->instructions[i], *y = &b->instructions[i];
         bool same = x->op == y->op && x->branch == y->branch && x->index == y->index && x->stall == y->stall &&
                     x->write_board == y->write_board && x->read_board == y->read_board && x->wait_boards == y->wait_boards &&
-                    x->yield == y->yield && x->blocks == y->blocks && x->latency == y->latency && x->interval == y->interval && x->active == y->active &&
-                    x->chance == y->chance && (x->target == y->target || x->op != WT_OP_BRANCH);
+                    x->yield == y->yield && x->blocks == y->blocks && x->latency == y->latency && x->interval == y->interval &&
+                    x->active == y->active &&
+                    x->chance == y->chance && x->drift == y->drift && !memcmp(x->reads, y->reads, sizeof x->reads) &&
+                    (x->target == y->target || x->op != WT_OP_BRANCH);
         ck_assert_msg(same, "%s: instruction %zu, %s", a->name, i, a->texts[i] ? a->texts[i] : "");
         if (x->op != WT_OP_MEMORY)
             continue;

@@ -59,6 +59,17 @@ START_TEST(many_warps_issue_at_the_pipes_interval)
 }
 END_TEST
 
+/* FFMA of three different registers: 1.50 cycles each with four warps per scheduler, 1.05 with the loop where one of them is
+ * kept for reuse. */
+START_TEST(each_bank_of_registers_delivers_one_operand_a_cycle)
+{
+    static const char three[] = "ffma r4, r5 even=2 odd=1\nffma r6, r7 even=1 odd=2";
+    static const char two[] = "ffma r4, r5 even=1 odd=1\nffma r6, r7 even=1 odd=1";
+    check_within(each_in_loop(three, 32, 512) / 4, 2 * 1.50, 0.05);
+    check_within(each_in_loop(two, 32, 512) / 4, 2, 0.05);
+}
+END_TEST
+
 START_TEST(shared_memory_serves_one_pass_a_cycle)
 {
     check_within(each_in_loop("lds r1, [r2]", 64, 1024) / 32, 1.0, 0.08);
@@ -396,6 +407,7 @@ Suite *warp_suite(void)
     tcase_set_timeout(time, 60);
     tcase_add_test(time, dependent_instructions_follow_at_their_latency);
     tcase_add_test(time, many_warps_issue_at_the_pipes_interval);
+    tcase_add_test(time, each_bank_of_registers_delivers_one_operand_a_cycle);
     tcase_add_test(time, shared_memory_serves_one_pass_a_cycle);
     tcase_add_test(time, a_barrier_takes_longer_with_every_warp);
     tcase_add_test(time, memory_answers_after_its_levels_latency);

@@ -155,6 +155,7 @@ static const struct wt_param params[] = {
     CLASS(branch, "branches", "1", "5"),
     WARP(compare_latency, "13", 1e4, "a compare to the branch that uses its predicate"),
     WARP(block_cycles, "2", 16, "an IMAD.WIDE or IMAD.HI holds up the dispatcher"),
+    WARP(operand_slack, "1", 64, "operands may be under way from the registers before the dispatcher waits for them"),
     WARP(branch_cycles, "3", 1e4, "a taken branch's target is known this long after the branch's own stall"),
     WARP(converge_cycles, "9", 1e4, "the same for the end of a region that may diverge"),
     WARP(diverge_cycles, "20", 1e4, "the same for a branch of which a warp's threads go both ways, in turn"),

@@ -140,6 +140,7 @@ struct wt_warp_rates {
     struct wt_class_rates latency;
     double compare_latency; /* from a compare to the branch or predicated instruction that uses it */
     double block_cycles;    /* the dispatcher is held up by an IMAD.WIDE or IMAD.HI */
+    double operand_slack;   /* an instruction's operands may be under way so long before the dispatcher waits for them */
     double branch_cycles;   /* a taken branch's target is known this long after the branch's stall */
     double converge_cycles; /* the same of the end of a diverged region */
     double diverge_cycles;  /* the same where a warp's threads go both ways: one part's after the other's */

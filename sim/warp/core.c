@@ -324,10 +324,27 @@ static inline void use_pipe(struct wt_subcore *subcore, const struct wt_step *st
         subcore->free[step->pipe] = now + step->interval;
 }
 
-/* The dispatcher is held up from the next cycle on. */
-static inline void block(const struct wt_core *core, struct wt_subcore *subcore, wt_cycle now)
+/* Each bank of the registers delivers one operand a cycle. Returns for how long the dispatcher waits for those that are behind. */
+static inline wt_cycle take_operands(const struct wt_core *core, struct wt_subcore *subcore, const struct wt_step *step, wt_cycle now)
 {
-    wt_cycle cycles = (wt_cycle)core->machine->gpu->warp.block_cycles;
+    wt_cycle in_time = now + 1 + (wt_cycle)core->machine->gpu->warp.operand_slack, wait = 0;
+    for (int bank = 0; bank < 2; bank++) {
+        wt_cycle *read = &subcore->operands[bank];
+        *read = (*read > now ? *read : now) + step->reads[bank];
+        if (*read > in_time + wait)
+            wait = *read - in_time;
+    }
+    return wait;
+}
+
+/* The dispatcher is held up from the next cycle on. */
+static inline void hold_up(const struct wt_core *core, struct wt_subcore *subcore, const struct wt_step *step, wt_cycle now)
+{
+    wt_cycle cycles = step->reads[0] | step->reads[1] ? take_operands(core, subcore, step, now) : 0;
+    if (step->blocks && cycles < (wt_cycle)core->machine->gpu->warp.block_cycles)
+        cycles = (wt_cycle)core->machine->gpu->warp.block_cycles;
+    if (cycles == 0)
+        return;
     subcore->blocked_until = now + 1 + cycles;
     subcore->frozen += cycles;
 }
@@ -368,8 +385,7 @@ static inline void issue(struct wt_core *core, struct wt_subcore *subcore, int s
         look_at(core, subcore, slot, now + 1);
     else
         count_down(subcore, slot, now, step->stall);
-    if (step->blocks)
-        block(core, subcore, now);
+    hold_up(core, subcore, step, now);
 }
 
 /* ---- A cycle ---- */

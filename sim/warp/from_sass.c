@@ -8,6 +8,7 @@
 #include "core/mem.h"
 #include "warp/flow.h"
 #include "warp/opcodes.h"
+#include "warp/operands.h"
 
 enum { MOST_DEPTH = 4 }; /* of calls within calls */
 
@@ -34,6 +35,7 @@ struct builder {
     uint32_t *places;           /* by instruction: index in the program of the copy being made */
     struct wt_program *program;
     struct wt_sass_report *report;
+    struct wt_reuse reuse; /* of the copy being made */
 };
 
 static const struct wt_sass_instruction *at(const struct builder *b, size_t index)
@@ -374,6 +376,10 @@ static struct wt_instruction translate(struct builder *b, size_t index)
     to.blocks = to.op == WT_OP_IMAD && (wt_sass_has(from, "HI") || wt_sass_has(from, "WIDE"));
     if (to.op == WT_OP_MEMORY)
         to.access = add_access(b, index, to.active);
+    uint8_t reads[2];
+    wt_reuse_reads(&b->reuse, from, reads);
+    if (to.op < WT_OP_FP64)
+        memcpy(to.reads, reads, sizeof reads);
     return to;
 }
 
@@ -487,6 +493,7 @@ static enum wt_code make_copy(struct builder *b, struct copy copy, struct wt_err
         return wt_fail_at(err, b->setup->path, b->function->line, "'%s' is too large with all its calls: at most %d instructions",
                           b->function->name, WT_MOST_INSTRUCTIONS);
     lay_out(b, &copy);
+    b->reuse = wt_reuse_begin();
     for (size_t i = copy.first; i < copy.end; i++)
         add_one(b, &copy, i);
     size_t count = copy.end - copy.first;

@@ -9,6 +9,7 @@
  *   - its pipe is free: each takes one instruction per interval. FP32 has two halves, and only one of them multiplies
  *     integers. Shared memory, special functions and the like go through a queue per sub-core (mio_queue), global
  *     memory through another (lg_queue); an instruction leaves its queue in order, when its unit takes it.
+ * Registers lie in two banks that deliver an operand a cycle each; where operands come later than operand_slack, nothing issues.
  * Of the warps for which all this holds, the scheduler picks one a cycle. A product of 64 bits or its high half (IMAD.WIDE,
  * IMAD.HI) takes the dispatcher block_cycles longer: nothing issues meanwhile ("dispatch stall"), and stall counts stand still.
  *
@@ -68,6 +69,7 @@ struct wt_step {
     bool waits_behind;     /* a converge that waits for the warp's other threads */
     bool line_begins;
     bool blocks; /* holds up the dispatcher */
+    uint8_t reads[2]; /* operands, by the registers' bank */
     uint16_t interval, latency;
     uint32_t line; /* into lines_ready */
     const struct wt_instruction *of;
@@ -123,6 +125,7 @@ struct wt_subcore {
     uint64_t far;        /* warps that wake later than the wheel reaches */
     wt_cycle far_next;
     wt_cycle halves[2]; /* FP32: light, heavy */
+    wt_cycle operands[2]; /* by bank of the registers: all that were asked for have been read */
     double special_free, registers_free; /* special functions; special registers and constants */
     struct wt_queue mio, lg, barriers;
     uint64_t resident;

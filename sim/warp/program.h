@@ -117,6 +117,7 @@ struct wt_instruction {
     uint8_t read_board;  /* released when the operands have been read */
     uint8_t wait_boards; /* bit mask: issues once these are released */
     bool yield;     /* the scheduler should prefer another warp next */
+    uint8_t reads[2]; /* operands from even and from odd registers, less those that the last instruction has left for reuse */
     bool blocks;    /* holds up the dispatcher: IMAD.WIDE, IMAD.HI */
     uint16_t access; /* index into the program's accesses; of MEMORY */
     uint16_t latency; /* cycles from issue to result where it differs from the class's; 0: the class's */

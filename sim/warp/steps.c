@@ -28,6 +28,7 @@ static struct wt_step step_of(const struct wt_program *program, const struct wt_
                             .sometimes = i->active < 1,
                             .waits_behind = i->op == WT_OP_CONVERGE && i->branch == WT_BRANCH_ALWAYS,
                             .blocks = i->blocks,
+                            .reads = {i->reads[0], i->reads[1]},
                             .interval = rounded(i->interval, wt_class_rate(&gpu->warp.interval, op), 1),
                             .latency = rounded(i->latency, wt_class_rate(&gpu->warp.latency, op), 1),
                             .of = i,

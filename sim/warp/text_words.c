@@ -249,6 +249,8 @@ SETTER(write, t->instruction.write_board = (uint8_t)value; t->gave_boards = true
 SETTER(read, t->instruction.read_board = (uint8_t)value; t->gave_boards = true)
 SETTER(yield, t->instruction.yield = true)
 SETTER(blocks, t->instruction.blocks = true)
+SETTER(even, t->instruction.reads[0] = (uint8_t)value)
+SETTER(odd, t->instruction.reads[1] = (uint8_t)value)
 SETTER(later, t->instruction.branch = WT_BRANCH_LATER_WARPS)
 SETTER(never, t->instruction.branch = WT_BRANCH_NEVER)
 SETTER(loop, t->instruction.branch = WT_BRANCH_LOOP; t->instruction.index = (uint8_t)value)
@@ -289,6 +291,8 @@ static const struct wt_text_key keys[] = {
     {"read", "scoreboard of its operands", 0, 5, set_read},
     {"yield", "the scheduler should prefer another warp next", 0, 0, set_yield, .is_flag = true},
     {"blocks", "holds up the dispatcher; default: imad.wide and imad.hi do", 0, 0, set_blocks, .is_flag = true},
+    {"even", "operands from even registers, of which one is read each cycle; default: none that counts", 0, 8, set_even},
+    {"odd", "likewise from odd ones", 0, 8, set_odd},
     {"later-warps", "of bra and exit: all warps of the block but the first", 0, 0, set_later, .is_flag = true, .of_control = true},
     {"never", "of bra, exit and bsync: has no effect", 0, 0, set_never, .is_flag = true, .of_control = true},
     {"chance", "of bra and exit: probability that it is taken; with split: of the second path alone", 0, 1, set_chance,

@@ -64,6 +64,10 @@ static void write_control(FILE *stream, const struct wt_instruction *i)
         fputs(" yield", stream);
     if (i->blocks)
         fputs(" blocks", stream);
+    if (i->reads[0] > 0)
+        fprintf(stream, " even=%d", i->reads[0]);
+    if (i->reads[1] > 0)
+        fprintf(stream, " odd=%d", i->reads[1]);
     if (i->active < 1)
         fprintf(stream, " active=%.9g", (double)i->active);
     if (i->latency)

@@ -85,7 +85,8 @@ static const struct argp_option options[] = {
     {"ncu-source", KEY_SOURCE, "FILE.csv", 0, "its counts: output of ncu -i REPORT --page source --csv", GROUP},
     {"ncu-metrics", KEY_METRICS, "FILE.csv", 0, "its hit rates in L1 and L2: output of ncu -i REPORT --page raw --csv", GROUP},
     {"trip", KEY_TRIP, "ADDR=N|work|N*work|A..B|~N", 0,
-     "how often the loop runs whose branch back stands at ADDR (repeatable); A..B: each warp draws one of these, ~N: geometric, N on average", GROUP},
+     "how often the loop runs whose branch back stands at ADDR (repeatable); A..B: each warp "
+     "draws one of these, ~N: geometric, N on average", GROUP},
     {"atomic-words", KEY_WORDS, "ADDR=N", 0,
      "how many words all of the grid's executions of the atomic at ADDR meet in (repeatable)", GROUP},
     {"work", KEY_WORK, "N", 0, "the `work` of --trip", GROUP},
