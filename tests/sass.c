@@ -426,6 +426,22 @@ END_TEST
 
 /* ---- Names ---- */
 
+/* Without counts a function is called where control comes by, and not where a branch leads past it, as to a division's rare cases. */
+START_TEST(calls_are_followed_unless_jumped_over)
+{
+    struct wt_sass *sass = sass_of(HEAD LINE("0000", "CALL.REL.NOINC 0x60", LOWER, UPPER) LINE("0010", "@P0 BRA 0x40", LOWER, UPPER)
+                                   LINE("0020", "MOV R8, 0x40", LOWER, UPPER) LINE("0030", "CALL.REL.NOINC 0x60", LOWER, UPPER)
+                                   LINE("0040", "EXIT", LOWER, UPPER) LINE("0050", "BRA 0x50", LOWER, UPPER)
+                                   LINE("0060", "FADD R1, R2, R3", LOWER, UPPER) LINE("0070", "RET.REL.NODEC R20 0x0", LOWER, UPPER));
+    struct wt_sass_report report;
+    struct wt_sass_setup setup = {.path = "k.sass", .function = &sass->functions[0], .threads_per_block = 32, .hits = WT_HITS_UNKNOWN};
+    struct wt_program *program = program_of(&setup, &report);
+    ck_assert_double_eq(simulated_per_warp(program, 32, 4), 5 + 2);
+    wt_program_free(program);
+    wt_sass_free(sass);
+}
+END_TEST
+
 START_TEST(functions_are_found_by_mangled_and_plain_name)
 {
     struct wt_sass *sass = read_sass(TRACES "families/families.sass.zst");
@@ -526,6 +542,7 @@ Suite *sass_suite(void)
     tcase_add_loop_test(tcase, trips_are_numbers_and_work, 0, sizeof trips / sizeof *trips);
     tcase_add_test(tcase, operands_are_read_once_and_kept_where_they_are_marked);
     tcase_add_test(tcase, unknown_opcodes_are_named_counted_and_given_a_class);
+    tcase_add_test(tcase, calls_are_followed_unless_jumped_over);
     tcase_add_test(tcase, functions_are_found_by_mangled_and_plain_name);
     tcase_add_loop_test(tcase, damage_is_named_with_its_line, 0, sizeof damages / sizeof *damages);
     tcase_add_test(tcase, what_does_not_fit_together_is_refused);
