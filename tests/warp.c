@@ -260,6 +260,23 @@ START_TEST(only_the_first_warp_goes_into_first_warp)
 }
 END_TEST
 
+/* cp.async: a load without a register is waited for by its group alone. 280 cycles of L2 and 35 of L1, near or far by a tenth. */
+START_TEST(copies_are_awaited_by_groups)
+{
+    static const char text[] = "control given\nldg r4, [r2] l1=0 l2=1\nldgdepbar\nldg r4, [r2] l1=0 l2=1\nldgdepbar\n"
+                               "depbar groups=%d\nexit\n";
+    double cycles[3];
+    for (int left = 0; left < 3; left++) {
+        char *one = NULL;
+        ck_assert_int_gt(asprintf(&one, text, left), 0);
+        cycles[left] = cycles_of(one, 32);
+        free(one);
+    }
+    check_within(cycles[0] - cycles[2], 280 + 35, 0.12);
+    check_within(cycles[1] - cycles[2], 280 + 35, 0.12);
+}
+END_TEST
+
 enum { MOST_BLOCKS = 4000, GO_ON = 1 };
 
 static void note_warp(void *context, const struct wt_warp_issue *issue)
@@ -422,6 +439,7 @@ Suite *warp_suite(void)
     tcase_add_test(rules, divergence_costs_both_paths);
     tcase_add_test(rules, parts_of_a_warp_take_turns);
     tcase_add_test(rules, only_the_first_warp_goes_into_first_warp);
+    tcase_add_test(rules, copies_are_awaited_by_groups);
     tcase_add_test(rules, neighbours_go_alike);
     tcase_add_test(rules, a_value_decides_one_branch_after_the_other);
     tcase_add_loop_test(rules, mistakes_are_named_with_their_line, 0, sizeof mistakes / sizeof *mistakes);

@@ -26,6 +26,8 @@ const struct wt_class wt_classes[WT_OP_COUNT] = {
     [WT_OP_EXIT] = {"exit", "the warp ends", WT_PIPE_BRANCH, false, RATE(branch)},
     [WT_OP_FENCE] = {"fence", "MEMBAR", WT_PIPE_LG, false, -1},
     [WT_OP_SLEEP] = {"sleep", "NANOSLEEP", WT_PIPE_BRANCH, false, -1},
+    [WT_OP_COMMIT] = {"commit", "LDGDEPBAR: copies to shared memory so far are a group", WT_PIPE_BRANCH, false, -1},
+    [WT_OP_AWAIT] = {"await", "DEPBAR: until all but the latest groups are there", WT_PIPE_BRANCH, false, -1},
     [WT_OP_NOP] = {"nop", "no unit of its own", WT_PIPE_BRANCH, false, -1},
 };
 

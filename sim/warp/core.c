@@ -114,6 +114,8 @@ static bool waits_aside(struct wt_core *core, struct wt_subcore *subcore, int sl
         sleep_until(subcore, slot, WT_STALL_SLEEPING, warp->sleep_until);
     else if (warp->fence_until > now)
         sleep_until(subcore, slot, WT_STALL_MEMBAR, warp->fence_until);
+    else if (warp->await_until > now)
+        sleep_until(subcore, slot, WT_STALL_LONG_SCOREBOARD, warp->await_until);
     else if (warp->resolved > now)
         sleep_until(subcore, slot, WT_STALL_BRANCH_RESOLVING, warp->resolved);
     else if (warp->fetched > now)
@@ -218,6 +220,8 @@ static void use_memory(struct wt_core *core, struct wt_subcore *subcore, struct 
     wt_cycle read = 0;
     wt_cycle done = wt_memory_access(core, subcore, warp, step->access, now, &read);
     bool is_long = step->pipe == WT_PIPE_LG;
+    if (is_long && step->access->kind == WT_ACCESS_LOAD && step->write_board == WT_NO_SCOREBOARD && done > warp->copied)
+        warp->copied = done;
     open_queues(subcore);
     book(warp, step->read_board, read, is_long);
     book(warp, step->write_board, done, is_long);
@@ -267,6 +271,15 @@ static void leave(struct wt_core *core, struct wt_subcore *subcore, int slot, wt
     sleep_until(subcore, slot, WT_STALL_DRAIN, warp->drained);
 }
 
+/* Until all groups of copies but the latest `left` are there; of more than can be told apart none is waited for. */
+static void await_groups(struct wt_one_warp *warp, uint32_t left)
+{
+    if (warp->group_count <= left || left >= WT_MOST_GROUPS)
+        return;
+    warp->await_until = warp->groups[(warp->group_count - 1 - left) % WT_MOST_GROUPS];
+    warp->aside = true;
+}
+
 /* What the instruction does to the machine, its pipe excepted. Returns false when the warp has ended. */
 static bool execute(struct wt_core *core, struct wt_subcore *subcore, int slot, const struct wt_step *step, wt_cycle now)
 {
@@ -302,6 +315,12 @@ static bool execute(struct wt_core *core, struct wt_subcore *subcore, int slot, 
     case WT_OP_FENCE:
         warp->fence_until = warp->stores_until;
         warp->aside = true;
+        break;
+    case WT_OP_COMMIT:
+        warp->groups[warp->group_count++ % WT_MOST_GROUPS] = warp->copied;
+        break;
+    case WT_OP_AWAIT:
+        await_groups(warp, step->of->index);
         break;
     case WT_OP_SLEEP:
         warp->sleep_until = now + step->latency;

@@ -353,6 +353,14 @@ static uint16_t add_access(struct builder *b, size_t index, double active)
     return wt_program_add_access(b->program, &access);
 }
 
+/* "DEPBAR.LE SB0, 0x1"; any other form waits for scoreboards alone. */
+static uint8_t groups_left(const char *text)
+{
+    const char *comma = strchr(text, ',');
+    unsigned long left = comma && !strncmp(text, "DEPBAR.LE", 9) ? strtoul(comma + 1, NULL, 0) : UINT8_MAX;
+    return left < UINT8_MAX ? (uint8_t)left : UINT8_MAX;
+}
+
 static struct wt_instruction translate(struct builder *b, size_t index)
 {
     const struct wt_sass_instruction *from = at(b, index);
@@ -371,6 +379,8 @@ static struct wt_instruction translate(struct builder *b, size_t index)
         to.active = (float)active_part(b, index);
     if (to.op == WT_OP_BARRIER && (wt_sass_has(from, "ARV") || to.active < 0.5f))
         to.op = WT_OP_NOP;
+    if (to.op == WT_OP_AWAIT)
+        to.index = groups_left(from->text);
     if (to.op == WT_OP_IMAD && wt_sass_has(from, "HI"))
         to.interval = 4;
     to.blocks = to.op == WT_OP_IMAD && (wt_sass_has(from, "HI") || wt_sass_has(from, "WIDE"));

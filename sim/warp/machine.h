@@ -40,6 +40,7 @@ enum {
     WT_WHEEL = 64,        /* cycles ahead that a wake-up is found by its cycle; later ones are searched */
     WT_MOST_SUBCORE_WARPS = 64,
     WT_MOST_QUEUE = 64,
+    WT_MOST_GROUPS = 8, /* of copies, that a warp can tell apart */
     WT_LINE_INSTRUCTIONS = 8 /* 128 bytes of 16 */
 };
 
@@ -84,7 +85,10 @@ struct wt_one_warp {
     wt_cycle resolved, fetched; /* after a branch */
     wt_cycle barrier_until; /* WT_NEVER: until the others arrive */
     wt_cycle blocked_from;  /* by the barrier */
-    wt_cycle sleep_until, fence_until;
+    wt_cycle sleep_until, fence_until, await_until;
+    wt_cycle copied;        /* all copies begun so far are there */
+    wt_cycle groups[WT_MOST_GROUPS]; /* the latest of them, each group's, in turn */
+    uint32_t group_count;
     bool aside; /* one of these times may lie ahead */
     bool leaving; /* has executed EXIT */
     float l1_due; /* lines that the next access to L1 misses, in part; 0: not drawn yet */

@@ -50,7 +50,9 @@ enum wt_op {
     WT_OP_EXIT,
     WT_OP_FENCE,   /* MEMBAR, ERRBAR, CCTL: until the warp's stores have been acknowledged */
     WT_OP_SLEEP,   /* NANOSLEEP */
-    WT_OP_NOP,     /* NOP, DEPBAR, and instructions without a unit of their own */
+    WT_OP_NOP,     /* NOP, and instructions without a unit of their own */
+    WT_OP_COMMIT,  /* LDGDEPBAR: what the warp has begun to copy, by loads of global memory without a scoreboard, is a group */
+    WT_OP_AWAIT,   /* DEPBAR.LE: until all groups but the `index` latest are there */
     WT_OP_COUNT
 };
 
@@ -111,7 +113,7 @@ struct wt_instruction {
     uint8_t op;     /* enum wt_op */
     uint8_t branch; /* enum wt_branch; of BRANCH and EXIT. Of CONVERGE: ALWAYS where it waits for the warp's other threads
                        (BSYNC, WARPSYNC), NEVER where not (BSSY) */
-    uint8_t index;  /* the loop of LOOP, SKIP and EVERY, the split of SPLIT and UNITE */
+    uint8_t index;  /* groups that AWAIT leaves; the loop of LOOP, SKIP and EVERY, the split of SPLIT and UNITE */
     uint8_t stall;  /* cycles until the warp may issue its next instruction, 0 … 15; 0 counts as 1 */
     uint8_t write_board; /* released when the result is there; WT_NO_SCOREBOARD: none */
     uint8_t read_board;  /* released when the operands have been read */

@@ -146,6 +146,7 @@ static const struct wt_mnemonic mnemonics[] = {
     PLAIN("shfl", WT_OP_SHUFFLE), PLAIN("vote", WT_OP_VOTE), PLAIN("match", WT_OP_VOTE), PLAIN("redux", WT_OP_VOTE),
     QUIET("bar", WT_OP_BARRIER), QUIET("bssy", WT_OP_CONVERGE), QUIET("bsync", WT_OP_CONVERGE), QUIET("exit", WT_OP_EXIT),
     QUIET("membar", WT_OP_FENCE), QUIET("nanosleep", WT_OP_SLEEP), QUIET("nop", WT_OP_NOP),
+    QUIET("ldgdepbar", WT_OP_COMMIT), QUIET("depbar", WT_OP_AWAIT),
     ACCESS("ldg", WT_SPACE_GLOBAL, WT_ACCESS_LOAD, true), ACCESS("stg", WT_SPACE_GLOBAL, WT_ACCESS_STORE, false),
     ACCESS("atomg", WT_SPACE_GLOBAL, WT_ACCESS_ATOMIC, true), ACCESS("red", WT_SPACE_GLOBAL, WT_ACCESS_REDUCE, false),
     ACCESS("ldl", WT_SPACE_LOCAL, WT_ACCESS_LOAD, true), ACCESS("stl", WT_SPACE_LOCAL, WT_ACCESS_STORE, false),
@@ -251,6 +252,7 @@ SETTER(yield, t->instruction.yield = true)
 SETTER(blocks, t->instruction.blocks = true)
 SETTER(even, t->instruction.reads[0] = (uint8_t)value)
 SETTER(odd, t->instruction.reads[1] = (uint8_t)value)
+SETTER(groups, t->instruction.index = (uint8_t)value)
 SETTER(later, t->instruction.branch = WT_BRANCH_LATER_WARPS)
 SETTER(never, t->instruction.branch = WT_BRANCH_NEVER)
 SETTER(loop, t->instruction.branch = WT_BRANCH_LOOP; t->instruction.index = (uint8_t)value)
@@ -293,6 +295,7 @@ static const struct wt_text_key keys[] = {
     {"blocks", "holds up the dispatcher; default: imad.wide and imad.hi do", 0, 0, set_blocks, .is_flag = true},
     {"even", "operands from even registers, of which one is read each cycle; default: none that counts", 0, 8, set_even},
     {"odd", "likewise from odd ones", 0, 8, set_odd},
+    {"groups", "of depbar: it waits for copies of all groups but the latest so many; ldgdepbar ends a group", 0, 255, set_groups},
     {"later-warps", "of bra and exit: all warps of the block but the first", 0, 0, set_later, .is_flag = true, .of_control = true},
     {"never", "of bra, exit and bsync: has no effect", 0, 0, set_never, .is_flag = true, .of_control = true},
     {"chance", "of bra and exit: probability that it is taken; with split: of the second path alone", 0, 1, set_chance,

@@ -64,6 +64,8 @@ static void write_control(FILE *stream, const struct wt_instruction *i)
         fputs(" yield", stream);
     if (i->blocks)
         fputs(" blocks", stream);
+    if (i->op == WT_OP_AWAIT)
+        fprintf(stream, " groups=%d", i->index);
     if (i->reads[0] > 0)
         fprintf(stream, " even=%d", i->reads[0]);
     if (i->reads[1] > 0)
