@@ -442,6 +442,30 @@ START_TEST(calls_are_followed_unless_jumped_over)
 }
 END_TEST
 
+/* A loop of ten rounds that one warp in a hundred leaves in each: 1000 warps come to its first branch 1000 * (1 - 0.99^10) / 0.01 times,
+ * and 904 of them to its end. */
+START_TEST(a_loop_that_few_leave_early_keeps_its_count)
+{
+    struct wt_sass *sass = sass_of(HEAD LINE("0000", "NOP", LOWER, UPPER) LINE("0010", "@P0 BRA 0x40", LOWER, UPPER)
+                                   LINE("0020", "NOP", LOWER, UPPER) LINE("0030", "@P1 BRA 0x10", LOWER, UPPER)
+                                   LINE("0040", "EXIT", LOWER, UPPER));
+    static const double executed[] = {1000, 9561.8, 9466.2, 9466.2, 1000}, taken[] = {1, 0.01, 1, 8561.8 / 9466.2, 1};
+    struct wt_ncu_row rows[5];
+    for (uint32_t i = 0; i < 5; i++)
+        rows[i] = (struct wt_ncu_row){.address = 16 * i, .executed = executed[i], .threads = 32 * executed[i],
+                                      .threads_on = 32 * executed[i] * taken[i]};
+    struct wt_ncu_source source = {.kernel = (char *)"k", .rows = rows, .count = 5};
+    struct wt_sass_report report;
+    struct wt_sass_setup setup = {.path = "k.sass", .function = &sass->functions[0], .source = &source, .threads_per_block = 32,
+                                  .hits = WT_HITS_UNKNOWN};
+    struct wt_program *program = program_of(&setup, &report);
+    ck_assert_uint_eq(program->instructions[3].branch, WT_BRANCH_LOOP);
+    check_within(program->loops[program->instructions[3].index].base, 10, 0.001);
+    wt_program_free(program);
+    wt_sass_free(sass);
+}
+END_TEST
+
 START_TEST(functions_are_found_by_mangled_and_plain_name)
 {
     struct wt_sass *sass = read_sass(TRACES "families/families.sass.zst");
@@ -542,6 +566,7 @@ Suite *sass_suite(void)
     tcase_add_loop_test(tcase, trips_are_numbers_and_work, 0, sizeof trips / sizeof *trips);
     tcase_add_test(tcase, operands_are_read_once_and_kept_where_they_are_marked);
     tcase_add_test(tcase, unknown_opcodes_are_named_counted_and_given_a_class);
+    tcase_add_test(tcase, a_loop_that_few_leave_early_keeps_its_count);
     tcase_add_test(tcase, calls_are_followed_unless_jumped_over);
     tcase_add_test(tcase, functions_are_found_by_mangled_and_plain_name);
     tcase_add_loop_test(tcase, damage_is_named_with_its_line, 0, sizeof damages / sizeof *damages);

@@ -80,17 +80,19 @@ static int add_loop(struct builder *b, size_t branch, size_t first, size_t last,
     return wt_program_add_loop(b->program, &count);
 }
 
-/* Whether control leaves [first, last] other than through its end. */
-static bool is_left_early(const struct builder *b, size_t first, size_t last)
+/* How often warps leave [first, last] other than through its end. */
+static double leave_early(const struct builder *b, size_t first, size_t last)
 {
+    double left = 0;
     for (size_t i = first; i < last; i++) {
-        if (!is(b, i, "BRA") || wt_flow_executed(&b->flows, i) <= 0)
+        double executed = wt_flow_executed(&b->flows, i);
+        if (!is(b, i, "BRA") || executed <= 0)
             continue;
         long target = wt_flow_target(&b->flows, i);
-        if ((target < (long)first || target > (long)last) && wt_flow_of(&b->flows, i).taken > 1e-6)
-            return true;
+        if (target < (long)first || target > (long)last)
+            left += executed * (1 - wt_flow_of(&b->flows, i).falls);
     }
-    return false;
+    return left;
 }
 
 static struct decision by_chance(double chance, double drift)
@@ -99,6 +101,15 @@ static struct decision by_chance(double chance, double drift)
         return (struct decision){.branch = WT_BRANCH_NEVER, .decided = true};
     float in_range = chance < 1 ? (float)chance : 1;
     return (struct decision){.branch = WT_BRANCH_CHANCE, .chance = in_range, .drift = (float)drift, .decided = true};
+}
+
+/* How often a loop is meant to run whose end is reached `executed` times, `ends` of them the last, and which is left before `early`
+ * times: a part of the warps, the same each round, does not see the end. */
+static double planned(double executed, double ends, double early)
+{
+    if (early <= 1e-6 * ends)
+        return executed / ends;
+    return log(ends / (ends + early)) / log(1 - early / (executed + early));
 }
 
 /* A branch back. */
@@ -113,9 +124,10 @@ static struct decision repeat(struct builder *b, size_t index, size_t target)
         return (struct decision){.branch = WT_BRANCH_NEVER, .decided = true};
     }
     double again = flow.taken < almost_always ? flow.taken : almost_always;
-    if (!told && (again <= 0 || is_left_early(b, target, index)))
+    double executed = wt_flow_executed(&b->flows, index), ends = executed * (1 - again), early = leave_early(b, target, index);
+    if (!told && (again <= 0 || early > ends))
         return by_chance(again, flow.drift);
-    int loop = add_loop(b, index, target, index, 1 / (1 - again));
+    int loop = add_loop(b, index, target, index, planned(executed, ends, early));
     if (loop < 0)
         return by_chance(again, flow.drift);
     return (struct decision){.branch = WT_BRANCH_LOOP, .index = loop, .decided = true};
