@@ -34,24 +34,52 @@ static uint16_t *numbers(int count, int divisor)
     return list;
 }
 
-/* SMs that share a way to L2, on average (warp/machine.h: each GPC has ways of its own). */
-static double sms_per_port(const struct wt_gpu *gpu)
+/* Ways to L2, which have equal shares of it (warp/machine.h), and how far SMs' shares differ for it: their variance about 1. */
+struct ports {
+    int count, largest;
+    double uneven;
+};
+
+/* Each GPC's SMs, `most` to a way; the last one of a GPC may serve fewer. */
+static struct ports ports_of(const int *gpc_sizes, int gpcs, int most)
 {
-    const struct wt_topology *topology = &gpu->topology;
-    int sizes[WT_MAX_SMS] = {0}, ports = 0;
-    for (int sm = 0; sm < topology->sm_count; sm++)
-        sizes[topology->gpc_of_sm[sm]]++;
-    for (int gpc = 0; gpc < topology->gpc_count; gpc++)
-        ports += gpu->memory.l2_write_port_sms >= 1 ? (int)ceil(sizes[gpc] / floor(gpu->memory.l2_write_port_sms)) : 1;
-    return (double)topology->sm_count / ports;
+    struct ports ports = {0};
+    double sms = 0, sum = 0;
+    for (int gpc = 0; gpc < gpcs; gpc++) {
+        int size = gpc_sizes[gpc], full = size / most, rest = size % most;
+        ports.count += full + (rest > 0);
+        ports.largest = full > 0 ? most : rest > ports.largest ? rest : ports.largest;
+        sum += (double)full / most + (rest > 0 ? 1.0 / rest : 0);
+        sms += size;
+    }
+    ports.uneven = sms * sum / ports.count / ports.count - 1;
+    return ports;
 }
 
-/* Ways that as many SMs share each, of the same width for each SM as on average. */
+static struct ports ports_of_gpu(const struct wt_gpu *gpu)
+{
+    const struct wt_topology *topology = &gpu->topology;
+    int sizes[WT_MAX_SMS] = {0};
+    for (int sm = 0; sm < topology->sm_count; sm++)
+        sizes[topology->gpc_of_sm[sm]]++;
+    return ports_of(sizes, topology->gpc_count, gpu->memory.l2_write_port_sms >= 1 ? (int)gpu->memory.l2_write_port_sms : WT_MAX_SMS);
+}
+
+/* Ways that are as uneven as the GPU's, and as wide for each SM of the larger ones, which are the last to be done. */
 static void share_ports(struct wt_gpu *part, const struct wt_gpu *gpu, int sms)
 {
-    double mean = sms_per_port(gpu), ports = round(sms / mean);
-    part->memory.l2_write_port_sms = ceil(sms / (ports < 1 ? 1 : ports));
-    part->memory.l2_write_port_bytes *= part->memory.l2_write_port_sms / mean;
+    struct ports whole = ports_of_gpu(gpu);
+    int best = sms;
+    double least = INFINITY;
+    for (int most = sms < 2 ? sms : 2; most <= sms && most <= gpu->topology.sm_count / whole.count + 1; most++) {
+        double miss = fabs(ports_of(&sms, 1, most).uneven - whole.uneven);
+        if (miss <= least) {
+            least = miss;
+            best = most;
+        }
+    }
+    part->memory.l2_write_port_sms = best;
+    part->memory.l2_write_port_bytes *= (double)ports_of(&sms, 1, best).largest / whole.largest;
 }
 
 /* One group and one GPC of `sms` SMs, in TPCs of two. Strings and curves stay the GPU's. */

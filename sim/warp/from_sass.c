@@ -307,6 +307,12 @@ static double most_in_a_bank(double words)
     return words <= 1 ? 1 : 1 + 2.5 * pow(words / 32, 0.6);
 }
 
+/* Threads that meet in a word: those that have one sector for themselves are taken to have one word, others to be spread. */
+static double meeting(double threads, double sectors)
+{
+    return sectors < 1.01 ? threads : threads / (8 * sectors);
+}
+
 static void measure_access(const struct wt_ncu_row *counts, double active, struct wt_access *access)
 {
     double executions = counts->executed * active;
@@ -320,7 +326,7 @@ static void measure_access(const struct wt_ncu_row *counts, double active, struc
     if (counts->wavefronts > 0)
         access->wavefronts = (float)clamped(counts->wavefronts / executions, 1, 128);
     else if (access->kind >= WT_ACCESS_ATOMIC && access->space == WT_SPACE_GLOBAL)
-        access->wavefronts = (float)clamped(counts->threads_on / executions / (8 * (double)access->sectors), 1, 32);
+        access->wavefronts = (float)clamped(meeting(counts->threads_on / executions, (double)access->sectors), 1, 32);
     if (access->kind == WT_ACCESS_LOAD && access->space == WT_SPACE_GLOBAL && wt_ncu_is_random(counts))
         access->wavefronts = (float)most_in_a_bank(counts->threads_on / executions);
     access->scattered = wt_ncu_is_scattered((double)access->lines, (double)access->sectors);

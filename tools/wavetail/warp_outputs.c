@@ -88,7 +88,7 @@ static const struct argp_option options[] = {
     {"compare", KEY_COMPARE, "metrics.csv", 0,
      "print figures of ncu --page raw --csv beside these: the row with this kernel, grid and block", GROUP},
     {"detail", KEY_DETAIL, "full|sampled[:SMS]", 0,
-     "simulate every SM (default), or some (default 8) and the others like them; tells how far they differ", GROUP},
+     "simulate every SM (default), or some (default 22) and the others like them; tells how far they differ", GROUP},
     {"scheduler", KEY_SCHEDULER, "NAME", 0, "warp scheduler, instead of the GPU's", GROUP},
     {0}};
 
@@ -174,7 +174,10 @@ static enum wt_code begin_outputs(struct warp_run *run, bool series, struct wt_e
 static enum wt_code sample(struct warp_run *run, struct wt_launches *launches, const struct wt_scheduler *scheduler, uint64_t seed,
                            struct wt_error *err)
 {
-    WT_TRY(wt_sampled_run(launches, run->gpu, run->asked->sampled_sms, seed, scheduler, &run->sample, err));
+    int sms = run->asked->sampled_sms, all = run->gpu->topology.sm_count;
+    if (sms == WT_SAMPLE_SMS && sms > all)
+        sms = all;
+    WT_TRY(wt_sampled_run(launches, run->gpu, sms, seed, scheduler, &run->sample, err));
     wt_sampled_use(run->sample, launches);
     return WT_OK;
 }
