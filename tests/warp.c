@@ -70,6 +70,15 @@ START_TEST(each_bank_of_registers_delivers_one_operand_a_cycle)
 }
 END_TEST
 
+/* Six independent ones: the first is taken at once, the second waits in the one place, the other four for that, 8 cycles each,
+ * of which they issue in one. */
+START_TEST(special_functions_hold_up_those_behind_them)
+{
+    static const char six[] = "mufu r4, r2\nmufu r5, r2\nmufu r6, r2\nmufu r7, r2\nmufu r8, r2\nmufu r9, r2\nexit\n";
+    check_within((double)run_text(six, 32, 1).total.warp_cycles[WT_STALL_MIO_THROTTLE], 4 * (8 - 1), 0.1);
+}
+END_TEST
+
 START_TEST(shared_memory_serves_one_pass_a_cycle)
 {
     check_within(each_in_loop("lds r1, [r2]", 64, 1024) / 32, 1.0, 0.08);
@@ -425,6 +434,7 @@ Suite *warp_suite(void)
     tcase_add_test(time, dependent_instructions_follow_at_their_latency);
     tcase_add_test(time, many_warps_issue_at_the_pipes_interval);
     tcase_add_test(time, each_bank_of_registers_delivers_one_operand_a_cycle);
+    tcase_add_test(time, special_functions_hold_up_those_behind_them);
     tcase_add_test(time, shared_memory_serves_one_pass_a_cycle);
     tcase_add_test(time, a_barrier_takes_longer_with_every_warp);
     tcase_add_test(time, memory_answers_after_its_levels_latency);

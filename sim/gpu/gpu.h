@@ -151,6 +151,7 @@ struct wt_warp_rates {
     double barrier_interval;      /* an SM takes a warp's arrival at a barrier each this long */
     double barrier_latency;       /* the last arrival to the first instruction behind the barrier */
     double barrier_release, barrier_release_warp; /* which keeps shared memory's path busy this long, plus per warp */
+    double special_queue;         /* entries in front of special functions and conversions */
     double barrier_queue;         /* entries of a sub-core's queue of arrivals */
     double launch_overhead_cycles; /* counted as elapsed before a launch's first block and after its last */
 };

@@ -10,8 +10,8 @@ const struct wt_class wt_classes[WT_OP_COUNT] = {
     [WT_OP_ALU] = {"alu", "integer add, logic, shift, compare, select, move", WT_PIPE_ALU, false, RATE(alu)},
     [WT_OP_HALF] = {"half", "packed half precision", WT_PIPE_HALF, false, RATE(half)},
     [WT_OP_FP64] = {"fp64", "double precision", WT_PIPE_FP64, false, RATE(fp64)},
-    [WT_OP_SFU] = {"sfu", "special functions: MUFU", WT_PIPE_MIO, true, RATE(sfu)},
-    [WT_OP_CONVERT] = {"convert", "conversions, bit counts", WT_PIPE_MIO, true, RATE(convert)},
+    [WT_OP_SFU] = {"sfu", "special functions: MUFU", WT_PIPE_XU, true, RATE(sfu)},
+    [WT_OP_CONVERT] = {"convert", "conversions, bit counts", WT_PIPE_XU, true, RATE(convert)},
     [WT_OP_TENSOR] = {"tensor", "tensor cores", WT_PIPE_TENSOR, false, RATE(tensor)},
     [WT_OP_UNIFORM] = {"uniform", "uniform datapath", WT_PIPE_UNIFORM, false, RATE(uniform)},
     [WT_OP_SPECIAL] = {"special", "special registers: S2R", WT_PIPE_MIO, true, RATE(special)},
@@ -37,5 +37,5 @@ const enum wt_stall_reason wt_pipe_stalls[WT_PIPE_COUNT] = {
     [WT_PIPE_FP64] = WT_STALL_MATH_PIPE_THROTTLE,    [WT_PIPE_TENSOR] = WT_STALL_MATH_PIPE_THROTTLE,
     [WT_PIPE_UNIFORM] = WT_STALL_MATH_PIPE_THROTTLE, [WT_PIPE_BRANCH] = WT_STALL_DISPATCH,
     [WT_PIPE_MIO] = WT_STALL_MIO_THROTTLE,           [WT_PIPE_LG] = WT_STALL_LG_THROTTLE,
-    [WT_PIPE_BARRIER] = WT_STALL_MIO_THROTTLE,
+    [WT_PIPE_BARRIER] = WT_STALL_MIO_THROTTLE,       [WT_PIPE_XU] = WT_STALL_MIO_THROTTLE,
 };

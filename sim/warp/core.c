@@ -195,7 +195,9 @@ static void open_queues(struct wt_subcore *subcore)
     wt_cycle barriers = wt_queue_open(&subcore->barriers);
     subcore->free[WT_PIPE_MIO] = wt_queue_open(&subcore->mio);
     subcore->free[WT_PIPE_LG] = wt_queue_open(&subcore->lg);
+    wt_cycle special = wt_queue_open(&subcore->special);
     subcore->free[WT_PIPE_BARRIER] = barriers > subcore->free[WT_PIPE_MIO] ? barriers : subcore->free[WT_PIPE_MIO];
+    subcore->free[WT_PIPE_XU] = special > subcore->free[WT_PIPE_MIO] ? special : subcore->free[WT_PIPE_MIO];
 }
 
 static void use_mio(struct wt_core *core, struct wt_subcore *subcore, struct wt_one_warp *warp, const struct wt_step *step,
@@ -209,6 +211,8 @@ static void use_mio(struct wt_core *core, struct wt_subcore *subcore, struct wt_
         interval /= core->machine->subcore_count;
     }
     wt_cycle left = wt_queue_pass(&subcore->mio, unit, interval, now);
+    if (step->pipe == WT_PIPE_XU)
+        subcore->special.leaves[subcore->special.entered++ % WT_MOST_QUEUE] = left;
     open_queues(subcore);
     book(warp, step->read_board, left + 2, false);
     book(warp, step->write_board, left - 1 + step->latency, false);
@@ -327,7 +331,7 @@ static bool execute(struct wt_core *core, struct wt_subcore *subcore, int slot, 
         warp->aside = true;
         break;
     default:
-        if (step->pipe == WT_PIPE_MIO)
+        if (step->pipe == WT_PIPE_MIO || step->pipe == WT_PIPE_XU)
             use_mio(core, subcore, warp, step, now);
         else
             book(warp, step->write_board, now + step->latency, false);
@@ -395,7 +399,7 @@ static inline void issue(struct wt_core *core, struct wt_subcore *subcore, int s
     use_pipe(subcore, step, now);
     warp->next = step + 1;
     bool acts = !step->sometimes || wt_random_unit(&warp->random) < (double)step->of->active;
-    if (acts && (step->op > WT_OP_UNIFORM || step->pipe == WT_PIPE_MIO || step->write_board != WT_NO_SCOREBOARD) &&
+    if (acts && (step->op > WT_OP_UNIFORM || step->pipe == WT_PIPE_MIO || step->pipe == WT_PIPE_XU || step->write_board != WT_NO_SCOREBOARD) &&
         !execute(core, subcore, slot, step, now))
         return;
     if (warp->next->line_begins)

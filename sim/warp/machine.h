@@ -131,7 +131,7 @@ struct wt_subcore {
     wt_cycle halves[2]; /* FP32: light, heavy */
     wt_cycle operands[2]; /* by bank of the registers: all that were asked for have been read */
     double special_free, registers_free; /* special functions; special registers and constants */
-    struct wt_queue mio, lg, barriers;
+    struct wt_queue mio, lg, barriers, special;
     uint64_t resident;
     wt_cycle active_since;
     wt_cycle issued_at; /* the last cycle in which something issued: `choice` is of then; WT_NEVER: none yet */

@@ -339,6 +339,7 @@ static void set_up_subcore(const struct wt_warp *w, struct wt_subcore *subcore)
     subcore->next = subcore->far_next = subcore->issued_at = WT_NEVER;
     subcore->mio.depth = (uint32_t)rates->mio_queue;
     subcore->lg.depth = (uint32_t)rates->lg_queue;
+    subcore->special.depth = (uint32_t)rates->special_queue;
     subcore->barriers.depth = (uint32_t)rates->barrier_queue;
     subcore->choice.last = -1;
     subcore->choice.age = subcore->ages;
