@@ -170,7 +170,7 @@ static const struct wt_param params[] = {
     WARP(barrier_latency, "14", 1e4, "the last warp's arrival to the first instruction behind the barrier"),
     WARP(barrier_release, "3.35", 1e4, "releasing a barrier keeps the path to shared memory busy"),
     WARP(barrier_release_warp, "0", 1e4, "and this long more for each of the block's warps"),
-    {"warp.special_queue", WT_PARAM_NUMBER, FILE_AT(gpu.warp.special_queue), .low = 1, .high = 64, .fallback = "1",
+    {"warp.special_queue", WT_PARAM_NUMBER, FILE_AT(gpu.warp.special_queue), .low = 1, .high = 64, .fallback = "2",
      .help = "entries of a sub-core's queue of special functions and conversions"},
     {"warp.barrier_queue", WT_PARAM_NUMBER, FILE_AT(gpu.warp.barrier_queue), .low = 1, .high = 64, .fallback = "1",
      .help = "arrivals at barriers a sub-core's queue holds"},

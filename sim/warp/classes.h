@@ -19,7 +19,7 @@ enum wt_pipe {
     WT_PIPE_UNIFORM,
     WT_PIPE_BRANCH,
     WT_PIPE_MIO, /* the queue to shared memory, special functions and registers, constants, shuffles */
-    WT_PIPE_XU,  /* the same queue, and the one place in front of special functions and conversions */
+    WT_PIPE_XU,  /* the same queue, and the places in front of special functions and conversions */
     WT_PIPE_LG,  /* the queue to local and global memory */
     WT_PIPE_BARRIER,
     WT_PIPE_COUNT
