@@ -199,7 +199,8 @@ whatif-table: $(WAVETAIL) ## what `wavetail whatif` predicts against what was me
 	$(Q)tests/whatif_table.sh $(WAVETAIL) traces/h200/whatif
 
 warp-table: $(WAVETAIL) ## simulate every profiled kernel from its SASS, beside Nsight Compute's counters (minutes)
-	$(Q)tests/warp_table.sh $(WAVETAIL) fit traces/ncu/h200 traces/ncu/mixes test traces/ncu/families traces/ncu/unseen
+	$(Q)tests/warp_table.sh $(WAVETAIL) fit traces/ncu/h200 traces/ncu/mixes \
+	  test traces/ncu/families traces/ncu/unseen heldout traces/ncu/heldout
 
 # gpu_ref: CUDA for every compute capability that this nvcc knows, 7.5 to 12.0. The capture program's files without
 # CUDA are C++ of their own, so that they are tested where there is no nvcc.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Kernels that Nsight Compute profiled, simulated from SASS, source page and hit rates, beside its counters.
-# Usage: tests/warp_table.sh WAVETAIL fit FOLDER… test FOLDER…; a folder has kernels.txt, metrics.csv (or .zst) and what
-# they name. What stands behind `fit` and what behind `test` is summed up apart. HITS=no leaves the hit rates out.
+# Usage: tests/warp_table.sh WAVETAIL NAME FOLDER… [NAME FOLDER…]…; a folder (with a slash in it) has kernels.txt, metrics.csv (or
+# .zst) and what they name. What stands behind each NAME (fit, test, …) is summed up apart. HITS=no leaves the hit rates out.
 wavetail=$1
 shift
 
@@ -21,8 +21,8 @@ simulate() {
 
 for folder; do
     case $folder in
-    fit | test) echo "set $folder" ;;
-    *) echo "folder $folder" && simulate ;;
+    */*) echo "folder $folder" && simulate ;;
+    *) echo "set $folder" ;;
     esac
 done | awk '
     function error(name) { return measured[name] ? simulated[name] / measured[name] - 1 : 0 }
