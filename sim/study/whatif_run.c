@@ -204,14 +204,24 @@ double wt_bound_served(const struct wt_bound *bound, double warps)
     return warps * wt_fluid_served(warps / bound->saturation, bound->grain / bound->saturation);
 }
 
+/* How many warps are favoured as one: a row of warps, one on each sub-core, or a block. Where the measured launch was simulated with SMs as
+ * a whole, a warp of a block too small for a row is to its sub-core what a row was to the SM. */
+static int favoured_together(const struct wt_whatif_run *run, const struct wt_fluid_kernel *sharer)
+{
+    const struct wt_whatif *whatif = run->whatif;
+    int row = run->gpu->limits.subcores, warps = run->shape.warps;
+    bool whole = whatif->stays->warps % row == 0 && whatif->unit % row == 0 && !whatif->by_work;
+    return sharer->apart || (whole && warps < row) ? row : warps;
+}
+
 enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err)
 {
     const struct wt_whatif *whatif = run->whatif;
     struct wt_fluid_kernel sharer = wt_bound_kernel(&run->explanation->bound, whatif->gpu->topology.sm_count);
-    sharer.favour = wt_bound_favour(&run->explanation->bound, sharer.apart ? run->gpu->limits.subcores : run->shape.warps);
     sharer.gpu_demand /= memory_ratio(whatif->gpu, run->gpu);
     int subcores = run->gpu->limits.subcores;
     sharer.sub_cores &= !run->coarse && (run->shape.warps % subcores != 0 || whatif->unit % subcores != 0);
+    sharer.favour = wt_bound_favour(&run->explanation->bound, favoured_together(run, &sharer));
     sharer.start_cycles = VARIANT_CYCLES * run->variant;
     sharer.parts = parts_of;
     sharer.context = run;
