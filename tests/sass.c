@@ -198,6 +198,23 @@ static struct wt_program *profiled_program(const char *sass_path, const char *so
     return program;
 }
 
+/* All lanes of kmeans_assign's LDS.128 read one address: 2 wavefronts each, not 4. Pages have them per execution or as a sum. */
+START_TEST(ways_tell_wavefronts_where_a_page_has_no_sum)
+{
+    struct wt_program *program = profiled_program(TRACES "heldout/heldout.sass.zst", TRACES "heldout/heldout.source.csv.zst", "kmeans_assign", 192);
+    int found = 0;
+    for (size_t i = 0; i < program->count; i++) {
+        const struct wt_instruction *instruction = &program->instructions[i];
+        if (instruction->op != WT_OP_MEMORY || strncmp(program->texts[i], "LDS.128 R16, [UR4", 17) != 0)
+            continue;
+        ck_assert_double_eq((double)program->accesses[instruction->access].wavefronts, 2);
+        found++;
+    }
+    ck_assert_int_eq(found, 2);
+    wt_program_free(program);
+}
+END_TEST
+
 /* double_series divides where i % 16 == 0: of the four rounds in its loop's body one goes there each fourth time, with all warps,
  * of which a block has four. */
 START_TEST(rounds_are_not_taken_for_warps)
@@ -557,6 +574,7 @@ Suite *sass_suite(void)
     tcase_add_loop_test(tcase, loads_are_booked_and_only_what_is_booked_is_waited_for, 0, sizeof files / sizeof *files);
     tcase_add_test(tcase, control_bits_are_where_the_hardware_has_them);
     tcase_add_loop_test(tcase, a_warp_executes_as_many_instructions_as_on_the_hardware, 0, sizeof launches / sizeof *launches);
+    tcase_add_test(tcase, ways_tell_wavefronts_where_a_page_has_no_sum);
     tcase_add_test(tcase, rounds_are_not_taken_for_warps);
     tcase_add_test(tcase, long_rounds_drive_warps_of_a_block_apart);
     tcase_add_test(tcase, few_divided_warps_tell_of_like_neighbours);

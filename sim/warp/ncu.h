@@ -21,6 +21,7 @@ struct wt_ncu_row {
     double tags;           /* "L1 Tag Requests Global" */
     double sectors;        /* "L2 Theoretical Sectors Global" */
     double wavefronts;     /* "L1 Wavefronts Shared" */
+    double ways;           /* "L1 Conflicts Shared N-Way": wavefronts of an execution, where those are not there */
     double samples;        /* "# Samples" */
 };
 

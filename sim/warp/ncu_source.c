@@ -22,6 +22,7 @@ static const struct column columns[] = {
     {"L1 Tag Requests Global", offsetof(struct wt_ncu_row, tags)},
     {"L2 Theoretical Sectors Global", offsetof(struct wt_ncu_row, sectors)},
     {"L1 Wavefronts Shared", offsetof(struct wt_ncu_row, wavefronts)},
+    {"L1 Conflicts Shared N-Way", offsetof(struct wt_ncu_row, ways)},
     {"# Samples", offsetof(struct wt_ncu_row, samples)},
 };
 
@@ -120,6 +121,8 @@ static enum wt_code take_row(struct reader *reader, const struct wt_line *line, 
             return wt_fail_at(err, reader->path, line->number, "'%.40s' under '%s' is no count; copy the page again",
                               reader->csv.fields[reader->fields[c] - 1], columns[c].name);
     }
+    if (row.wavefronts <= 0)
+        row.wavefronts = row.ways * row.executed;
     struct wt_ncu_source *source = reader->source;
     source->rows = wt_grow(source->rows, &source->capacity, source->count + 1, sizeof *source->rows);
     source->rows[source->count++] = row;
