@@ -30,8 +30,7 @@ static struct wt_gpu with_other_rates(const struct wt_gpu *h200)
     }
     gpu.rates.visit_cycles = 2;
     gpu.rates.release_cycles = 420;
-    gpu.rates.report_cycles = 12.4;
-    gpu.rates.report_hold_cycles = 170;
+    gpu.rates.report_cycles = 1.55;
     gpu.rates.drain_cycles = 140;
     gpu.rates.kernel_gap_cycles = 5200;
     gpu.rates.launch_cycles = (struct wt_curve){4, {1, 4, 8, 32}, {30, 36, 44, 120}};
@@ -199,7 +198,7 @@ static struct wt_gpu *parsed(const char *config)
 static const char *const all_keys[] = {"rates.launch_cycles", "rates.tpc_lag_cycles", "rates.visit_cycles",
                                        "rates.launch_offset_cycles", "rates.release_cycles",
                                        "rates.report_offset_cycles", "rates.report_cycles", "rates.drain_cycles",
-                                       "rates.report_hold_cycles", "rates.kernel_gap_cycles"};
+                                       "rates.kernel_gap_cycles"};
 
 enum { KEYS = sizeof all_keys / sizeof *all_keys };
 
@@ -237,9 +236,8 @@ static void assert_near_rates(const struct wt_rates *found, const struct wt_rate
                                 known->release_cycles + launch_offsets[tpc] + report_offsets[tpc], 3);
     }
     ck_assert_double_eq_tol(found->release_cycles, known->release_cycles, 8);
-    ck_assert_double_eq_tol(found->report_cycles, known->report_cycles, 0.12);
+    ck_assert_double_eq_tol(found->report_cycles, known->report_cycles, 0.015);
     ck_assert_double_eq_tol(found->drain_cycles, known->drain_cycles, 8);
-    ck_assert_double_eq_tol(found->report_hold_cycles, known->report_hold_cycles, 40);
     ck_assert_double_eq_tol(found->kernel_gap_cycles, known->kernel_gap_cycles, 20);
 }
 

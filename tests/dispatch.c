@@ -14,7 +14,6 @@
 /* One GPC, served in one visit or in several. */
 #define TWO_AT_ONCE "sm_count = 2; sms_per_tpc = 1; groups = ([0, 1]);"
 #define FOUR_AT_ONCE "sm_count = 4; sms_per_tpc = 1; groups = ([0, 1, 2, 3]);"
-#define TWO_VISITS "sm_count = 2; sms_per_tpc = 1; groups = ([0], [1]); gpcs = ([0, 1]);"
 /* The two SMs of a TPC. */
 #define PAIR "sm_count = 2; sms_per_tpc = 2; groups = ([0, 1]);"
 
@@ -51,13 +50,13 @@ START_TEST(an_sm_starts_one_block_in_launch_cycles)
 }
 END_TEST
 
-/* Two slots of an SM come free `apart` cycles one after the other, their blocks having started 50 apart. */
-START_TEST(refills_keep_the_launch_interval_too)
+/* Two slots of an SM come free one after the other, their blocks having started 50 apart: refills keep the TPC's lag only. */
+START_TEST(refills_do_not_keep_the_launch_interval)
 {
-    const char *rates = "release_cycles = 300; launch_cycles = 50;";
-    CHECK(2, ALONE, rates, GRID(4, 1000, 950 + 49, 9000), 0, 50, 1300, 1350);
-    CHECK(2, ALONE, rates, GRID(4, 1000, 950 + 50, 9000), 0, 50, 1300, 1350);
-    CHECK(2, ALONE, rates, GRID(4, 1000, 950 + 51, 9000), 0, 50, 1300, 1351);
+    const char *rates = "release_cycles = 300; launch_cycles = 50; tpc_lag_cycles = 30;";
+    CHECK(2, ALONE, rates, GRID(4, 1000, 950 + 29, 9000), 0, 50, 1300, 1330);
+    CHECK(2, ALONE, rates, GRID(4, 1000, 950 + 30, 9000), 0, 50, 1300, 1330);
+    CHECK(2, ALONE, rates, GRID(4, 1000, 950 + 31, 9000), 0, 50, 1300, 1331);
 }
 END_TEST
 
@@ -197,44 +196,51 @@ START_TEST(a_slot_is_not_free_before_all_warps_are_gone)
 }
 END_TEST
 
-/* ---- The report port ---- */
+/* ---- Reports at the distributor ---- */
 
-#define PORT "release_cycles = 300; launch_latency_cycles = 100; report_cycles = 10;"
+#define INPUT "release_cycles = 300; launch_latency_cycles = 100; report_cycles = 10;"
 
-/* Four blocks end together: through one port they are replaced 10 cycles apart, through four at once. */
-START_TEST(blocks_of_one_gpc_are_replaced_one_by_one)
+/* Four blocks end together: they are replaced 10 cycles apart, whether one GPC reports them or four; GPCs take turns. */
+START_TEST(blocks_are_replaced_one_by_one)
 {
-    CHECK(1, FOUR_AT_ONCE, PORT, GRID(8, 1000), 0, 0, 0, 0, 1300, 1310, 1320, 1330);
-    CHECK(1, FOUR_APART, PORT, GRID(8, 1000), 0, 0, 0, 0, 1300, 1300, 1300, 1300);
-    CHECK(1, "sm_count = 4; sms_per_tpc = 1; groups = ([0, 1, 2, 3]); gpcs = ([0, 2], [1, 3]);", PORT, GRID(8, 1000), 0,
-          0, 0, 0, 1300, 1300, 1310, 1310);
+    CHECK(1, FOUR_AT_ONCE, INPUT, GRID(8, 1000), 0, 0, 0, 0, 1300, 1310, 1320, 1330);
+    CHECK(1, FOUR_APART, INPUT, GRID(8, 1000), 0, 0, 0, 0, 1300, 1310, 1320, 1330);
+    struct grid grid = GRID(8, 1000);
+    struct wt_gpu *gpu = gpu_of(1, "sm_count = 4; sms_per_tpc = 1; groups = ([0, 1, 2, 3]); gpcs = ([0, 1], [2, 3]);", INPUT);
+    struct wt_block_run *runs = simulated(gpu, &from_anew, &grid, 1);
+    assert_sms(runs, 8, (int[]){0, 1, 2, 3, 0, 2, 1, 3});
+    assert_starts(runs, 8, (double[]){0, 0, 0, 0, 1300, 1310, 1320, 1330});
+    free(runs);
+    wt_gpu_free(gpu);
 }
 END_TEST
 
 /* The second report waits while the first one takes its 10 cycles, and no longer; a third long after does not. */
-START_TEST(a_port_is_busy_for_report_cycles)
+START_TEST(the_distributor_is_busy_for_report_cycles)
 {
-    CHECK(1, TWO_AT_ONCE, PORT, GRID(4, 1000, 1009, 9000), 0, 0, 1300, 1310);
-    CHECK(1, TWO_AT_ONCE, PORT, GRID(4, 1000, 1010, 9000), 0, 0, 1300, 1310);
-    CHECK(1, TWO_AT_ONCE, PORT, GRID(4, 1000, 1011, 9000), 0, 0, 1300, 1311);
-    CHECK(1, FOUR_AT_ONCE, PORT, GRID(8, 1000, 1001, 1019, 1030, 9000), 0, 0, 0, 0, 1300, 1310, 1320, 1330);
-    CHECK(1, FOUR_AT_ONCE, PORT, GRID(8, 1000, 1001, 1021, 1040, 9000), 0, 0, 0, 0, 1300, 1310, 1321, 1340);
+    CHECK(1, TWO_AT_ONCE, INPUT, GRID(4, 1000, 1009, 9000), 0, 0, 1300, 1310);
+    CHECK(1, TWO_AT_ONCE, INPUT, GRID(4, 1000, 1010, 9000), 0, 0, 1300, 1310);
+    CHECK(1, TWO_AT_ONCE, INPUT, GRID(4, 1000, 1011, 9000), 0, 0, 1300, 1311);
+    CHECK(1, FOUR_AT_ONCE, INPUT, GRID(8, 1000, 1001, 1019, 1030, 9000), 0, 0, 0, 0, 1300, 1310, 1320, 1330);
+    CHECK(1, FOUR_AT_ONCE, INPUT, GRID(8, 1000, 1001, 1021, 1040, 9000), 0, 0, 0, 0, 1300, 1310, 1321, 1340);
 }
 END_TEST
 
-/* A port that never carried a report is free, at time 0 too. */
-START_TEST(a_port_begins_free)
+/* At time 0 too. */
+START_TEST(the_distributor_begins_free)
 {
     CHECK(1, ALONE, "report_cycles = 10;", GRID(4, 3), 0, 3, 13, 23);
 }
 END_TEST
 
-/* TPC 0's reports take 40 cycles more. What ended later in the GPC comes after them all the same. */
-START_TEST(reports_do_not_overtake)
+/* TPC 0's reports take 40 cycles more: those of TPC 1 are there first unless they left 40 later. */
+START_TEST(reports_go_in_the_order_of_their_arrival)
 {
     const char *rates = "release_cycles = 300; report_cycles = 10; report_offset_cycles = [40, 0];";
-    CHECK(1, TWO_AT_ONCE, rates, GRID(4, 1000, 1001, 9000), 0, 0, 1340, 1350);
+    CHECK(1, TWO_AT_ONCE, rates, GRID(4, 1000, 1001, 9000), 0, 0, 1301, 1340);
     CHECK(1, TWO_AT_ONCE, rates, GRID(4, 1001, 1000, 9000), 0, 0, 1300, 1341);
+    CHECK(1, TWO_AT_ONCE, rates, GRID(4, 1000, 1039, 9000), 0, 0, 1339, 1349);
+    CHECK(1, TWO_AT_ONCE, rates, GRID(4, 1000, 1041, 9000), 0, 0, 1340, 1350);
 }
 END_TEST
 
@@ -242,7 +248,7 @@ END_TEST
 START_TEST(reports_go_in_the_order_of_the_ends)
 {
     struct grid grid = GRID(8, 1003, 1001, 1002, 1000, 9000);
-    struct wt_gpu *gpu = gpu_of(1, FOUR_AT_ONCE, PORT);
+    struct wt_gpu *gpu = gpu_of(1, FOUR_AT_ONCE, INPUT);
     struct wt_block_run *runs = simulated(gpu, &from_anew, &grid, 1);
     assert_sms(runs, 8, (int[]){0, 1, 2, 3, 3, 1, 2, 0});
     assert_starts(runs, 8, (double[]){0, 0, 0, 0, 1300, 1310, 1320, 1330});
@@ -251,50 +257,73 @@ START_TEST(reports_go_in_the_order_of_the_ends)
 }
 END_TEST
 
-/* ---- The hold during the first wave ---- */
+/* ---- Reports on their way ---- */
 
-#define HOLD "visit_cycles = 10; launch_latency_cycles = 100; release_cycles = 150; report_hold_cycles = 200;"
+#define LINK "release_cycles = 300; report_ready_cycles = 100; report_send_cycles = 20;"
 
-/* Block 0 leaves at -100 and block 1, the GPC's last of the first wave, at -90. So the report of block 0, there 50
- * cycles after its end, is heard at 110 at the earliest, and block 2 starts 100 later. */
-START_TEST(reports_wait_for_the_first_wave_of_their_gpc)
+/* A TPC's second report leaves when the first has been sent; one that is ready later leaves at once. */
+START_TEST(a_tpc_sends_one_report_at_a_time)
 {
-    CHECK(1, TWO_VISITS, HOLD, GRID(3, 1, 9000), 0, 10, 210);
-    CHECK(1, TWO_VISITS, HOLD, GRID(3, 59, 9000), 0, 10, 210);
-    CHECK(1, TWO_VISITS, HOLD, GRID(3, 60, 9000), 0, 10, 210);
-    CHECK(1, TWO_VISITS, HOLD, GRID(3, 61, 9000), 0, 10, 211);
+    CHECK(2, ALONE, LINK, GRID(4, 1000, 1000, 9000), 0, 0, 1300, 1320);
+    CHECK(2, ALONE, LINK, GRID(4, 1000, 1019, 9000), 0, 0, 1300, 1320);
+    CHECK(2, ALONE, LINK, GRID(4, 1000, 1021, 9000), 0, 0, 1300, 1321);
+    CHECK(1, PAIR, LINK, GRID(4, 1000, 1000, 9000), 0, 0, 1300, 1320);
+    CHECK(1, TWO_AT_ONCE, LINK, GRID(4, 1000, 1000, 9000), 0, 0, 1300, 1300);
 }
 END_TEST
 
-/* Blocks leave at 0, 100, 200 for one GPC. Block 0 is long over when the last one leaves, and still waits for it. */
-START_TEST(reports_wait_for_launches_after_their_end)
+/* It is looked up by the block's warps. */
+START_TEST(sending_depends_on_the_warps)
 {
-    CHECK(1, "sm_count = 3; sms_per_tpc = 1; groups = ([0], [1], [2]); gpcs = ([0, 1, 2]);",
-          "visit_cycles = 100; release_cycles = 50; report_hold_cycles = 201;", GRID(4, 10, 9000), 0, 100, 200, 401);
+    const char *rates = "release_cycles = 300; report_send_cycles = ([1, 30], [3, 10]);";
+    struct grid grid = GRID(4, 1000, 1000, 9000);
+    CHECK(2, ALONE, rates, grid, 0, 0, 1300, 1330);
+    grid.threads = 64;
+    CHECK(2, ALONE, rates, grid, 0, 0, 1300, 1320);
 }
 END_TEST
 
-/* Both blocks leave at 0; the one for the distant TPC starts last, at 40, and only 200 later its GPC's reports go. */
-START_TEST(reports_wait_for_what_starts_last)
+/* Block 1 comes to the SM at 1000. Block 0's report is sent from 100 to 120 after its end. */
+START_TEST(a_tpc_starts_nothing_while_it_sends)
 {
-    CHECK(1, TWO_AT_ONCE, "release_cycles = 50; report_hold_cycles = 200; launch_offset_cycles = [40, 0];",
-          GRID(3, 9000, 10, 9000), 40, 0, 240);
+    const char *rates = "visit_cycles = 1000;" LINK;
+    CHECK(2, ALONE, rates, GRID(2, 879, 9000), 0, 1000);
+    CHECK(2, ALONE, rates, GRID(2, 880, 9000), 0, 1000);
+    CHECK(2, ALONE, rates, GRID(2, 881, 9000), 0, 1001);
+    CHECK(2, ALONE, rates, GRID(2, 900, 9000), 0, 1020);
+    CHECK(2, ALONE, rates, GRID(2, 901, 9000), 0, 1000);
 }
 END_TEST
 
-/* Here block 1 goes to another GPC: block 0's port has been quiet since -100. */
-START_TEST(reports_do_not_wait_for_other_gpcs)
+/* Three blocks are over at 800. Block 4 comes at 950 with the first report, and all three are out at 960. */
+START_TEST(a_block_waits_for_all_reports)
 {
-    CHECK(1, TWO_APART, HOLD, GRID(3, 49, 9000), 0, 10, 200);
-    CHECK(1, TWO_APART, HOLD, GRID(3, 50, 9000), 0, 10, 200);
-    CHECK(1, TWO_APART, HOLD, GRID(3, 51, 9000), 0, 10, 201);
+    CHECK(4, ALONE, "visit_cycles = 0; release_cycles = 150; report_ready_cycles = 100; report_send_cycles = 20;",
+          GRID(6, 800, 800, 800, 9000), 0, 0, 0, 0, 960, 970);
 }
 END_TEST
 
-/* Block 0 is replaced at 1000 + 150; that launch does not hold up the report of block 1, which ends 20 later. */
-START_TEST(replacements_hold_nothing_up)
+/* ---- Room that is known early ---- */
+
+/* Eight blocks of 8 warps fill the SM's 64 and end together. The first report tells of itself and of 7 warps of each of the
+ * other seven: 49 make room for 6 blocks. The last one comes with the last report, 7 x 10 later. */
+START_TEST(all_warps_but_one_of_each_block_are_known_early)
 {
-    CHECK(1, TWO_VISITS, HOLD, GRID(4, 1000, 1010, 9000), 0, 10, 1150, 1170);
+    struct grid grid = GRID(16, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 9000);
+    grid.threads = 256;
+    CHECK(32, ALONE, INPUT, grid, 0, 0, 0, 0, 0, 0, 0, 0, 1300, 1300, 1300, 1300, 1300, 1300, 1300, 1370);
+    CHECK(10, ALONE, INPUT, grid, 0, 0, 0, 0, 0, 0, 0, 0, 1300, 1300, 1300, 1330, 1340, 1350, 1360, 1370);
+    CHECK(8, ALONE, INPUT, grid, 0, 0, 0, 0, 0, 0, 0, 0, 1300, 1310, 1320, 1330, 1340, 1350, 1360, 1370);
+}
+END_TEST
+
+/* The same blocks, replaced at 1300 and 1370, end 1000 later: now each report tells of its own. */
+START_TEST(only_a_first_wave_is_known_early)
+{
+    struct grid grid = GRID(24, 1000);
+    grid.threads = 256;
+    CHECK(32, ALONE, INPUT, grid, 0, 0, 0, 0, 0, 0, 0, 0, 1300, 1300, 1300, 1300, 1300, 1300, 1300, 1370, 2600, 2610, 2620,
+          2630, 2640, 2650, 2660, 2670);
 }
 END_TEST
 
@@ -387,13 +416,13 @@ static double queue_empty(const struct wt_gpu *gpu, uint64_t blocks)
     return last;
 }
 
-/* Blocks of no length: each GPC reports one in report_cycles and that many are handed out: 8 / 9.58 a cycle. The first
- * 40,000 are left out of the count. An H200 hands out 60,000 empty ones at 0.84 a cycle. */
-START_TEST(the_ports_limit_the_steady_state)
+/* Blocks of no length: one is reported in report_cycles, and that many are handed out. The first 40,000 are left out of the
+ * count. An H200 hands out 60,000 empty ones at 0.84 a cycle. */
+START_TEST(reports_limit_the_steady_state)
 {
     struct wt_gpu *gpu = gpu_named("h200");
     double rate = 100000 / (queue_empty(gpu, 140000) - queue_empty(gpu, 40000));
-    ck_assert_double_eq_tol(rate, 8 / gpu->rates.report_cycles, 0.01 * rate);
+    ck_assert_double_eq_tol(rate, 1 / gpu->rates.report_cycles, 0.01 * rate);
     ck_assert_double_eq_tol(rate, 0.84, 0.01);
     wt_gpu_free(gpu);
 }
@@ -406,7 +435,7 @@ Suite *dispatch_suite(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, visits_follow_each_other);
     tcase_add_test(tcase, an_sm_starts_one_block_in_launch_cycles);
-    tcase_add_test(tcase, refills_keep_the_launch_interval_too);
+    tcase_add_test(tcase, refills_do_not_keep_the_launch_interval);
     tcase_add_test(tcase, the_launch_interval_depends_on_the_warps);
     tcase_add_test(tcase, sms_without_room_are_not_visited);
     tcase_add_test(tcase, the_tpcs_other_sm_lags);
@@ -418,21 +447,22 @@ Suite *dispatch_suite(void)
     tcase_add_test(tcase, refills_go_on_in_the_rotation);
     tcase_add_test(tcase, refills_keep_the_extra_groups_cadence);
     tcase_add_test(tcase, a_slot_is_not_free_before_all_warps_are_gone);
-    tcase_add_test(tcase, blocks_of_one_gpc_are_replaced_one_by_one);
-    tcase_add_test(tcase, a_port_is_busy_for_report_cycles);
-    tcase_add_test(tcase, a_port_begins_free);
-    tcase_add_test(tcase, reports_do_not_overtake);
+    tcase_add_test(tcase, blocks_are_replaced_one_by_one);
+    tcase_add_test(tcase, the_distributor_is_busy_for_report_cycles);
+    tcase_add_test(tcase, the_distributor_begins_free);
+    tcase_add_test(tcase, reports_go_in_the_order_of_their_arrival);
     tcase_add_test(tcase, reports_go_in_the_order_of_the_ends);
-    tcase_add_test(tcase, reports_wait_for_the_first_wave_of_their_gpc);
-    tcase_add_test(tcase, reports_wait_for_launches_after_their_end);
-    tcase_add_test(tcase, reports_wait_for_what_starts_last);
-    tcase_add_test(tcase, reports_do_not_wait_for_other_gpcs);
-    tcase_add_test(tcase, replacements_hold_nothing_up);
+    tcase_add_test(tcase, a_tpc_sends_one_report_at_a_time);
+    tcase_add_test(tcase, sending_depends_on_the_warps);
+    tcase_add_test(tcase, a_tpc_starts_nothing_while_it_sends);
+    tcase_add_test(tcase, a_block_waits_for_all_reports);
+    tcase_add_test(tcase, all_warps_but_one_of_each_block_are_known_early);
+    tcase_add_test(tcase, only_a_first_wave_is_known_early);
     tcase_add_test(tcase, kernels_are_a_gap_apart);
     tcase_add_test(tcase, kernels_of_one_stream_do_not_overlap);
     tcase_add_test(tcase, a_block_that_never_fits_is_refused);
     tcase_add_test(tcase, a_gpu_with_an_unknown_policy_is_refused);
-    tcase_add_test(tcase, the_ports_limit_the_steady_state);
+    tcase_add_test(tcase, reports_limit_the_steady_state);
     suite_add_tcase(suite, tcase);
     return suite;
 }

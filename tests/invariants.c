@@ -355,10 +355,12 @@ static wt_time release_time(const struct wt_gpu *gpu, int sm)
     return t > ROUNDING ? t - ROUNDING : 0;
 }
 
-/* A slot's next block starts no sooner than the release latency after its last one ended. */
+/* A slot's next block starts no sooner than the release latency after its last one ended; as soon as the report of another
+ * block of the TPC that leaves then, where that tells of its room. */
 static void check_slots(const struct world *world, int sm, const struct event *events, size_t count)
 {
-    wt_time release = release_time(world->gpu, sm);
+    wt_time release = release_time(world->gpu, sm), ready = wt_from_cycles(world->gpu->rates.report_ready_cycles);
+    release = release > ready ? release - ready : 0;
     wt_time free_at[WT_MAX_SLOTS] = {0};
     bool taken[WT_MAX_SLOTS] = {false};
     for (size_t i = 0; i < count; i++) {

@@ -118,13 +118,13 @@ static double median_start(const struct wt_timeline *timeline, size_t launch)
     return median;
 }
 
-/* Of every launch but the first: 95 % of the SMs, and the median start within 5 %. */
+/* Of every launch but the first: 94 % of the SMs, and the median start within 5 %. */
 static void check_places(const struct wt_replay *replay)
 {
     for (size_t launch = 1; launch < replay->trace->launch_count; launch++) {
         struct hosts measured = hosts_of(replay->measured, launch), predicted = hosts_of(replay->predicted, launch);
         int same = same_hosts(&measured, &predicted);
-        ck_assert_msg(same >= 0.95 * SMS, "%s, launch %zu: %d SMs agree", replay->trace->path, launch, same);
+        ck_assert_msg(same >= 0.94 * SMS, "%s, launch %zu: %d SMs agree", replay->trace->path, launch, same);
         double median = median_start(replay->measured, launch);
         ck_assert_double_eq_tol(median_start(replay->predicted, launch), median, 0.05 * median);
     }

@@ -86,25 +86,7 @@ static size_t samples_beside(int count, int start, int end)
     return samples;
 }
 
-static int hold_cycles(void)
-{
-    struct wt_gpu *gpu;
-    struct wt_error err = {0};
-    ck_assert_msg(wt_gpu_load("h200", &gpu, &err) == WT_OK, "%s", err.text);
-    int cycles = (int)gpu->rates.report_hold_cycles;
-    wt_gpu_free(gpu);
-    return cycles;
-}
-
-/* A launch less than report_hold_cycles before the end holds the report up. */
-START_TEST(releases_held_up_by_the_first_wave_do_not_count)
-{
-    ck_assert_uint_eq(samples_beside(1, 1000 + DURATION - hold_cycles() - 1, 1000000), 29);
-    ck_assert_uint_eq(samples_beside(1, 1000 + DURATION - hold_cycles() + 1, 1000000), 28);
-}
-END_TEST
-
-/* Reports that wait go through the port one by one, 9.58 cycles each: 450 cycles later 2 are through for certain, of 60
+/* Of a GPC's reports that wait one is taken each 9.51 cycles, if the others' wait, too: 450 cycles later 2 are through for certain, of 60
  * the last is not. */
 START_TEST(releases_behind_a_backlog_do_not_count)
 {
@@ -161,7 +143,6 @@ Suite *unseen_suite(void)
     tcase_add_test(tcase, a_few_quiet_releases_are_needed);
     tcase_add_test(tcase, releases_soon_after_another_end_do_not_count);
     tcase_add_test(tcase, releases_behind_a_backlog_do_not_count);
-    tcase_add_test(tcase, releases_held_up_by_the_first_wave_do_not_count);
     tcase_add_test(tcase, where_blocks_wait_for_a_sub_core_only_sure_pairs_count);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -9,24 +9,34 @@
 #include "core/mem.h"
 #include "dispatch/clusters.h"
 #include "dispatch/endqueue.h"
-#include "dispatch/ports.h"
+#include "dispatch/links.h"
 #include "dispatch/room.h"
 #include "sm/occupancy.h"
 
-/* A block that is running or whose report is under way. */
+/* A block on its way to its SM, or running there. */
 struct resident {
     uint64_t block;
     wt_time start;
     struct grid *grid;
+    bool first_wave;
 };
 
-/* What one SM's launches obey. */
+/* A block that has ended and is not reported. */
+struct leaving {
+    uint64_t block;
+    wt_time over;
+    struct grid *grid;
+    uint16_t slot;
+    bool first_wave;
+};
+
+/* What the distributor knows of one SM. */
 struct launcher {
-    wt_time ready;          /* no block may start before */
     wt_time launch_latency; /* distributor to first instruction */
-    wt_time report_latency; /* over to known */
     uint16_t partner;       /* the TPC's other SM, or the SM itself */
-    uint16_t gpc;
+    uint16_t leaving_head, leaving_count;
+    uint16_t early;         /* of the first ones leaving the room is known to be free */
+    struct leaving leaving[WT_MAX_SLOTS]; /* a ring, in the order of the ends */
     int32_t clustered;      /* resident blocks of clusters */
     int32_t credit;         /* blocks of the head that surely fit, as far as known; kept while `counted` */
 };
@@ -39,9 +49,12 @@ struct grid {
     uint64_t next_block, remaining;
     uint64_t running;    /* blocks that have started and not ended */
     uint64_t unreported; /* blocks that have started and are not known to be over */
-    wt_time interval, lag, shortest;
+    wt_time interval, lag, send, shortest;
     int64_t outlast;
     bool by_tpc; /* an SM takes several blocks of the clusters, which then go to whole TPCs */
+    int spare_warps; /* of an SM full of its blocks, wherever the sub-cores' pointer is */
+    uint64_t first_wave; /* blocks of it that are not reported */
+    int most_early;  /* blocks whose room may be known before their report; 0 where warps are not what an SM runs out of */
     wt_time first_start, last_start, last_end;
 };
 
@@ -55,7 +68,8 @@ struct engine {
     struct wt_sm **sms;
     struct launcher *launchers; /* by SM */
     struct resident *residents; /* by id */
-    struct wt_ports ports;
+    struct wt_links *links;
+    const wt_time *next_link; /* when something happens on them */
     struct wt_endqueue ends;
     struct wt_room room;        /* for the head */
     struct wt_visit visit;
@@ -71,7 +85,7 @@ struct engine {
     wt_time next_arrival;       /* of a kernel at the grid scheduler */
     wt_time now;                /* the distributor's */
     wt_time origin;             /* WT_NEVER until the first block has ended */
-    wt_time visit_time, hold_time, launch_latency;
+    wt_time visit_time, ready_time, launch_latency;
 };
 
 /* ---- Observers ---- */
@@ -126,21 +140,20 @@ static void tell_wait(const struct engine *e)
     TELL(e, waits, &wait);
 }
 
-static void tell_known(const struct engine *e, const struct wt_report *report, wt_time at)
+static void tell_known(const struct engine *e, int sm, const struct leaving *block, wt_time ready)
 {
-    const struct resident *resident = &e->residents[report->id];
     if (!e->simulation->watch_count)
         return;
-    struct wt_known_end end = {.launch = resident->grid->index,
-                               .block = resident->block,
-                               .sm = (uint16_t)(report->id / WT_MAX_SLOTS),
-                               .slot = (uint16_t)(report->id % WT_MAX_SLOTS),
-                               .ready = report->ready,
-                               .at = at};
+    struct wt_known_end end = {.launch = block->grid->index,
+                               .block = block->block,
+                               .sm = (uint16_t)sm,
+                               .slot = block->slot,
+                               .ready = ready,
+                               .at = e->now};
     TELL(e, known, &end);
 }
 
-static void tell_handout(const struct engine *e, uint32_t id, wt_time earliest, wt_time start)
+static void tell_handout(const struct engine *e, uint32_t id, wt_time earliest)
 {
     if (!e->simulation->watch_count)
         return;
@@ -150,9 +163,21 @@ static void tell_handout(const struct engine *e, uint32_t id, wt_time earliest, 
                                  .slot = (uint16_t)(id % WT_MAX_SLOTS),
                                  .place = e->sms[id / WT_MAX_SLOTS],
                                  .at = e->now,
-                                 .earliest = earliest,
-                                 .start = start};
+                                 .earliest = earliest};
     TELL(e, handed_out, &handout);
+}
+
+static void tell_started(const struct engine *e, uint32_t id)
+{
+    if (!e->simulation->watch_count)
+        return;
+    const struct resident *resident = &e->residents[id];
+    struct wt_started started = {.launch = resident->grid->index,
+                                 .block = resident->block,
+                                 .sm = (uint16_t)(id / WT_MAX_SLOTS),
+                                 .slot = (uint16_t)(id % WT_MAX_SLOTS),
+                                 .start = resident->start};
+    TELL(e, started, &started);
 }
 
 /* ---- Running blocks ---- */
@@ -173,16 +198,6 @@ static struct wt_running take_end(struct engine *e)
     return (struct wt_running){end, sharing->take_end(sharing->context)};
 }
 
-static void begin_block(struct engine *e, uint32_t id, wt_time start)
-{
-    const struct wt_sharing *sharing = e->simulation->sharing;
-    const struct wt_cost *cost = &e->head->kernel->cost;
-    if (sharing)
-        sharing->begin(sharing->context, id, e->head->index, e->head->next_block, start);
-    else
-        wt_endqueue_push(&e->ends, (struct wt_running){start + cost->duration(cost->context, e->head->next_block), id});
-}
-
 /* ---- Ends and reports ---- */
 
 static inline wt_time later(wt_time a, wt_time b)
@@ -200,6 +215,22 @@ static inline wt_time sooner(wt_time a, wt_time b)
     return a < b ? a : b;
 }
 
+static void begin_block(struct engine *e, uint32_t id, wt_time start, wt_time length)
+{
+    const struct wt_sharing *sharing = e->simulation->sharing;
+    struct resident *resident = &e->residents[id];
+    struct grid *grid = resident->grid;
+    resident->start = start;
+    if (sharing)
+        sharing->begin(sharing->context, id, grid->index, resident->block, start);
+    else
+        wt_endqueue_push(&e->ends, (struct wt_running){start + length, id});
+    grid->first_start = sooner(grid->first_start, start);
+    if (resident->block + 1 == grid->kernel->grid_blocks)
+        grid->last_start = start;
+    tell_started(e, id);
+}
+
 /* The first start of all, which is known once a block has ended: whatever is handed out from then on starts later. */
 static void fix_origin(struct engine *e)
 {
@@ -212,7 +243,6 @@ static void end_block(struct engine *e)
 {
     struct wt_running running = take_end(e);
     const struct resident *resident = &e->residents[running.id];
-    const struct launcher *launcher = &e->launchers[running.id / WT_MAX_SLOTS];
     struct grid *grid = resident->grid;
     if (grid->last_end == 0) {
         if (e->origin == WT_NEVER)
@@ -224,8 +254,12 @@ static void end_block(struct engine *e)
     tell_block(e, running.id, running.end);
     TELL(e, ended, (uint16_t)(running.id / WT_MAX_SLOTS), (uint16_t)(running.id % WT_MAX_SLOTS), running.end);
     wt_time over = later(running.end, resident->start + grid->shortest);
-    wt_time latency = (wt_time)most(0, (int64_t)launcher->report_latency + grid->outlast);
-    wt_ports_push(&e->ports, launcher->gpc, (struct wt_report){over + latency, running.id});
+    over = (wt_time)most((int64_t)over + grid->outlast, (int64_t)over - (int64_t)e->ready_time);
+    struct launcher *launcher = &e->launchers[running.id / WT_MAX_SLOTS];
+    assert(launcher->leaving_count < WT_MAX_SLOTS);
+    launcher->leaving[(launcher->leaving_head + launcher->leaving_count++) % WT_MAX_SLOTS] =
+        (struct leaving){resident->block, over, grid, (uint16_t)(running.id % WT_MAX_SLOTS), resident->first_wave};
+    wt_links_end(e->links, (int)(running.id / WT_MAX_SLOTS), over, grid->send);
 }
 
 static inline bool has_clusters(const struct grid *grid)
@@ -264,27 +298,74 @@ static void finish_grid(struct engine *e, struct grid *grid)
     e->free_grids = grid;
 }
 
-/* The earliest report reaches the distributor. */
-static void take_report(struct engine *e)
+/* The room of a block that has ended is known to be free. */
+static void release(struct engine *e, int sm, const struct leaving *block, wt_time ready)
 {
-    wt_time at = wt_ports_next(&e->ports);
-    struct wt_report report = wt_ports_take(&e->ports);
-    uint32_t id = report.id;
-    tell_known(e, &report, at);
-    int sm = (int)(id / WT_MAX_SLOTS);
-    struct grid *grid = e->residents[id].grid;
-    wt_sm_release(e->sms[sm], (int)(id % WT_MAX_SLOTS));
-    e->launchers[sm].credit++;
-    e->launchers[sm].clustered -= has_clusters(grid);
-    e->unreported--;
-    if (--grid->unreported == 0 && grid->remaining == 0)
-        finish_grid(e, grid);
-    if (!e->head)
-        return;
-    if (grid != e->head && e->unreported == e->head->unreported)
-        count_room(e);
-    if (has_room(e, sm))
+    struct launcher *launcher = &e->launchers[sm];
+    tell_known(e, sm, block, ready);
+    wt_sm_release(e->sms[sm], block->slot);
+    launcher->credit++;
+    launcher->clustered -= has_clusters(block->grid);
+    if (e->head && has_room(e, sm))
         wt_room_open(&e->room, sm);
+}
+
+/* Blocks that were over by `left`: all of their warps but one each make room, as far as there are block slots besides. */
+static void release_early(struct engine *e, int sm, wt_time left)
+{
+    struct launcher *launcher = &e->launchers[sm];
+    const struct grid *head = e->head;
+    int ended = 0, warps = head->kernel->shape.warps;
+    while (ended < launcher->leaving_count) {
+        const struct leaving *block = &launcher->leaving[(launcher->leaving_head + ended) % WT_MAX_SLOTS];
+        if (block->grid != head || !block->first_wave || block->over > left)
+            break;
+        ended++;
+    }
+    int early = (head->spare_warps + (warps - 1) * ended) / warps;
+    early = early < ended ? early : ended;
+    early = early < head->most_early ? early : head->most_early;
+    for (; launcher->early < early; launcher->early++)
+        release(e, sm, &launcher->leaving[(launcher->leaving_head + launcher->early) % WT_MAX_SLOTS], e->now);
+}
+
+/* A report reaches the distributor. */
+static void take_report(struct engine *e, const struct wt_link_event *report)
+{
+    struct launcher *launcher = &e->launchers[report->sm];
+    struct leaving block = launcher->leaving[launcher->leaving_head];
+    launcher->leaving_head = --launcher->leaving_count > 0 ? (launcher->leaving_head + 1) % WT_MAX_SLOTS : 0;
+    e->unreported--;
+    block.grid->unreported--;
+    if (e->head && block.grid != e->head && e->unreported == e->head->unreported)
+        count_room(e);
+    if (launcher->early > 0)
+        launcher->early--;
+    else
+        release(e, report->sm, &block, report->ready);
+    block.grid->first_wave -= block.first_wave;
+    if (report->whole && e->head && e->head->most_early > 0 && e->head->first_wave > 0) {
+        wt_time left = wt_links_left(e->links, report);
+        release_early(e, report->sm, left);
+        if (launcher->partner != report->sm)
+            release_early(e, launcher->partner, left);
+    }
+    if (block.grid->unreported == 0 && block.grid->remaining == 0)
+        finish_grid(e, block.grid);
+}
+
+/* Whatever happens next on the links. Returns whether the distributor heard of it. */
+static bool step_links(struct engine *e)
+{
+    struct wt_link_event event;
+    wt_links_step(e->links, &event);
+    if (event.kind == WT_LINK_STARTED)
+        begin_block(e, event.id, event.at, event.length);
+    if (event.kind != WT_LINK_REPORT)
+        return false;
+    e->now = later(e->now, event.at);
+    take_report(e, &event);
+    return true;
 }
 
 /* ---- The grid scheduler ---- */
@@ -318,6 +399,20 @@ static void enqueue(struct engine *e, struct grid *grid)
         turn_to_head(e);
 }
 
+/* Where an SM full of the grid's blocks has block slots left and shared memory for one more, it is out of warps or
+ * registers. */
+static void count_early(const struct engine *e, struct grid *grid)
+{
+    const struct wt_limits *limits = &e->simulation->gpu->limits;
+    const struct wt_shape *shape = &grid->kernel->shape;
+    int most = wt_sm_room(e->spare, shape);
+    if (most >= limits->blocks_per_sm || (most + 1) * shape->shared_bytes > limits->shared_bytes_per_sm)
+        return;
+    grid->most_early = limits->blocks_per_sm - most;
+    int spare = limits->warps_per_sm - most * shape->warps - (limits->subcores - 1);
+    grid->spare_warps = spare > 0 ? spare : 0;
+}
+
 /* A kernel reaches the grid scheduler, or something else happens at the front end. */
 static void take_arrival(struct engine *e)
 {
@@ -338,11 +433,13 @@ static void take_arrival(struct engine *e)
         .remaining = kernel->grid_blocks,
         .interval = wt_from_cycles(interval),
         .lag = wt_from_cycles(wt_curve_at(&rates->tpc_lag_cycles, kernel->shape.warps)),
+        .send = wt_from_cycles(wt_curve_at(&rates->report_send_cycles, kernel->shape.warps)),
         .shortest = wt_from_cycles(interval + rates->drain_cycles),
         .outlast = (int64_t)(kernel->outlast_cycles * WT_CYCLE),
         .by_tpc = kernel->cluster > 1 && wt_sm_room(e->spare, &kernel->shape) > 1,
         .first_start = WT_NEVER,
     };
+    count_early(e, grid);
     TELL(e, arrived, index, e->now);
     e->next_arrival = e->front_end.next(e->front_end.context);
     enqueue(e, grid);
@@ -366,13 +463,18 @@ static inline wt_time arrival(const struct engine *e)
     return e->free_grids ? e->next_arrival : WT_NEVER;
 }
 
-/* Everything that has reached the distributor by now. A report never arrives before its block's end. */
+/* Everything that happened by now, ends before what comes of them. */
 static void catch_up(struct engine *e)
 {
-    while (next_end(e, e->now) <= e->now)
-        end_block(e);
-    while (wt_ports_next(&e->ports) <= e->now)
-        take_report(e);
+    for (;;) {
+        wt_time link = *e->next_link, until = sooner(link, e->now);
+        if (next_end(e, until) <= until)
+            end_block(e);
+        else if (link <= e->now)
+            step_links(e);
+        else
+            break;
+    }
     while (arrival(e) <= e->now)
         take_arrival(e);
 }
@@ -381,39 +483,42 @@ static void catch_up(struct engine *e)
 static bool wait(struct engine *e)
 {
     tell_wait(e);
-    wt_time until = sooner(wt_ports_next(&e->ports), arrival(e));
-    while (next_end(e, until) < until) {
-        end_block(e);
-        until = sooner(wt_ports_next(&e->ports), arrival(e));
+    for (;;) {
+        wt_time link = *e->next_link, until = sooner(link, arrival(e));
+        if (next_end(e, until) <= until && until != WT_NEVER) {
+            end_block(e);
+        } else if (until == WT_NEVER) {
+            if (next_end(e, WT_NEVER) == WT_NEVER)
+                return false;
+            end_block(e);
+        } else if (arrival(e) <= link) {
+            e->now = later(e->now, until);
+            return true;
+        } else if (step_links(e)) {
+            return true;
+        }
     }
-    if (until == WT_NEVER)
-        return false;
-    e->now = later(e->now, until);
-    return true;
 }
 
 /* ---- Launching ---- */
 
 static void start_block(struct engine *e, int sm, int slot)
 {
-    struct launcher *launcher = &e->launchers[sm];
     struct grid *grid = e->head;
-    wt_time earliest = e->now + launcher->launch_latency, start = later(earliest, launcher->ready);
-    struct launcher *partner = &e->launchers[launcher->partner];
-    partner->ready = later(partner->ready, start + grid->lag);
-    launcher->ready = start + grid->interval;
+    const struct wt_cost *cost = &grid->kernel->cost;
     uint32_t id = (uint32_t)sm * WT_MAX_SLOTS + (uint32_t)slot;
-    e->residents[id] = (struct resident){grid->next_block, start, grid};
-    tell_handout(e, id, earliest, start);
-    begin_block(e, id, start);
-    if (e->visit.first_wave)
-        wt_ports_hold(&e->ports, launcher->gpc, start + e->hold_time - e->launch_latency);
-    if (start < grid->first_start)
-        grid->first_start = start;
-    grid->last_start = start;
+    wt_time length = e->simulation->sharing ? 0 : cost->duration(cost->context, grid->next_block);
+    e->residents[id] = (struct resident){grid->next_block, 0, grid, e->visit.first_wave};
+    struct wt_launch launch = {id, e->visit.first_wave, e->now + e->launchers[sm].launch_latency, grid->interval, grid->lag,
+                               length};
+    tell_handout(e, id, launch.arrival);
+    wt_time start = wt_links_launch(e->links, sm, &launch, e->now);
+    if (start != WT_NEVER)
+        begin_block(e, id, start, length);
     grid->next_block++;
     grid->remaining--;
     grid->running++;
+    grid->first_wave += e->visit.first_wave;
     grid->unreported++;
     e->unreported++;
 }
@@ -526,7 +631,6 @@ static void set_up_launchers(struct engine *e)
 {
     const struct wt_gpu *gpu = e->simulation->gpu;
     const struct wt_topology *t = &gpu->topology;
-    wt_time report = wt_from_cycles(gpu->rates.release_cycles) - e->launch_latency;
     e->launchers = wt_alloc((size_t)e->sm_count, sizeof *e->launchers);
     for (int sm = 0; sm < e->sm_count; sm++) {
         int tpc = t->tpc_of_sm[sm];
@@ -537,21 +641,9 @@ static void set_up_launchers(struct engine *e)
             partner = sm + 1;
         e->launchers[sm] = (struct launcher){
             .launch_latency = e->launch_latency + offset_of(&gpu->rates.launch_offset_cycles, tpc),
-            .report_latency = report + offset_of(&gpu->rates.report_offset_cycles, tpc),
             .partner = (uint16_t)partner,
-            .gpc = t->gpc_of_sm[sm],
         };
     }
-}
-
-static void set_up_ports(struct engine *e)
-{
-    const struct wt_gpu *gpu = e->simulation->gpu;
-    uint32_t *sizes = wt_alloc((size_t)gpu->topology.gpc_count, sizeof *sizes);
-    for (int sm = 0; sm < e->sm_count; sm++)
-        sizes[gpu->topology.gpc_of_sm[sm]] += (uint32_t)gpu->limits.blocks_per_sm;
-    wt_ports_init(&e->ports, gpu->topology.gpc_count, sizes, wt_from_cycles(gpu->rates.report_cycles));
-    free(sizes);
 }
 
 static void set_up_grids(struct engine *e)
@@ -581,7 +673,7 @@ static void set_up(struct engine *e)
     e->sm_count = gpu->topology.sm_count;
     e->origin = WT_NEVER;
     e->visit_time = wt_from_cycles(gpu->rates.visit_cycles);
-    e->hold_time = wt_from_cycles(gpu->rates.report_hold_cycles);
+    e->ready_time = wt_from_cycles(gpu->rates.report_ready_cycles);
     e->launch_latency = wt_from_cycles(gpu->rates.launch_latency_cycles);
     e->sms = wt_alloc((size_t)e->sm_count, sizeof *e->sms);
     for (int sm = 0; sm < e->sm_count; sm++)
@@ -593,7 +685,8 @@ static void set_up(struct engine *e)
     e->spare = wt_sm_new(&gpu->limits);
     wt_clusters_init(&e->clusters, &gpu->topology, e->simulation->first_group, e->simulation->first_extra_sm);
     set_up_launchers(e);
-    set_up_ports(e);
+    e->links = wt_links_new(gpu);
+    e->next_link = wt_links_next(e->links);
     set_up_grids(e);
     set_up_front_end(e);
     struct wt_policy_start start = {&gpu->topology, &gpu->rates, e->simulation->seed, e->simulation->first_group,
@@ -607,7 +700,7 @@ static void tear_down(struct engine *e)
     for (int sm = 0; sm < e->sm_count; sm++)
         wt_sm_free(e->sms[sm]);
     wt_endqueue_free(&e->ends);
-    wt_ports_free(&e->ports);
+    wt_links_free(e->links);
     free(e->sms);
     free(e->launchers);
     free(e->residents);

@@ -1,16 +1,19 @@
 /* The block-level simulation: kernels in, block runs out through observers.
  *
  * The queue hands out a grid's blocks in index order. The distributor makes visits (dispatch/policy.h), one each
- * rates.visit_cycles; a visit gives one block to each SM it names, all of which have room for it (sm/sm.h). The
- * block starts rates.launch_latency_cycles later (plus its TPC's launch offset), but not sooner than
- * rates.launch_cycles after the previous block on its SM and rates.tpc_lag_cycles after one on the TPC's other SM.
+ * rates.visit_cycles; a visit gives one block to each SM it names, all of which have room for it (sm/sm.h). The block reaches
+ * its SM rates.launch_latency_cycles later (plus its TPC's launch offset) and starts when its TPC is free (dispatch/links.h).
  *
- * A block is over when its last warp is: at its end, but not sooner than launch_cycles + drain_cycles after its
- * start. Its report reaches the distributor release_cycles - launch_latency_cycles later (plus its TPC's report
- * offset) and only then is its room known to be free. The SMs of a GPC (clock domain) report through one port, one
- * block each rates.report_cycles, in the order in which they ended; while first-wave launches go through that port,
- * reports wait: until rates.report_hold_cycles after launch_latency_cycles before the last of their starts. A freed slot
- * is thus refilled on its own SM.
+ * A block is over when its last warp is: at its end, but not sooner than launch_cycles + drain_cycles after its start. Its
+ * report is at the distributor release_cycles - launch_latency_cycles later (plus its TPC's report offset) when the links are
+ * idle, and only then is its room known to be free. A freed slot is thus refilled on its own SM.
+ *
+ * Except that room of a first wave's blocks is known sooner where warps or registers are what an SM runs out of. A report
+ * that leaves its TPC after a pause, or after it had to wait, tells how both SMs stood: of each block that had ended, all
+ * warps but one are free. They make room as far as the SM has block slots besides those of blocks that are not reported.
+ * (spin20k_b256: 7 of an SM's 8 blocks are replaced at once, the last one after some 1,000 cycles. Of blocks that replaced
+ * others one is reported for each that is handed out: otherwise empty_b96 and empty_b128 would be over 13 and 16 % sooner.
+ * Why is not known.)
  *
  * Kernels reach the grid scheduler when a front end says so (dispatch/front_end.h); limits.resident_grids fit into it.
  * It hands out the blocks of one at a time, the most urgent, and of equals the one that came first: another gets its

@@ -15,7 +15,14 @@ struct wt_handout {
     uint16_t sm, slot;
     const struct wt_sm *place; /* the SM with the block on it */
     wt_time at;       /* the distributor's visit */
-    wt_time earliest; /* when the block could have started if the TPC's launcher had been free */
+    wt_time earliest; /* when the block could start if the TPC were free */
+};
+
+/* A block's start is sure; it may be still ahead. */
+struct wt_started {
+    uint32_t launch;
+    uint64_t block;
+    uint16_t sm, slot;
     wt_time start;
 };
 
@@ -47,6 +54,7 @@ struct wt_watch {
     void (*ended)(void *context, uint16_t sm, uint16_t slot, wt_time end);
     void (*known)(void *context, const struct wt_known_end *end);
     void (*handed_out)(void *context, const struct wt_handout *handout);
+    void (*started)(void *context, const struct wt_started *started);
 };
 
 #endif

@@ -8,7 +8,7 @@
 #include "fit/statistics.h"
 #include "sm/occupancy.h"
 
-/* After so long without an end the GPC's port has no report waiting: forty take that long on an H200. */
+/* After so long without an end none of the GPC's reports waits: forty take that long on an H200 whose GPCs all report. */
 static const double QUIET_CYCLES = 400;
 
 /* Quartiles of the TPCs' first lags. Empty kernels on an H200: 1; kernels fetched from memory: 16 and more. */

@@ -125,8 +125,8 @@ static void fit_by_replays(const struct wt_fit *fit, choose *tells, size_t rate,
 
 /* ---- drain_cycles ---- */
 
-/* The mean interval of a GPC's starts beyond the first wave; 0 when there are none. */
-static double mean_pace(const struct wt_launch_evidence *launch, int gpcs)
+/* The mean interval of starts beyond the first wave; 0 when there are none. */
+static double mean_pace(const struct wt_launch_evidence *launch)
 {
     double first = INFINITY, last = -INFINITY;
     for (size_t i = 0; i < launch->release_count; i++) {
@@ -134,16 +134,16 @@ static double mean_pace(const struct wt_launch_evidence *launch, int gpcs)
         first = fmin(first, start);
         last = fmax(last, start);
     }
-    return launch->release_count ? (last - first) * gpcs / (double)launch->release_count : 0;
+    return launch->release_count ? (last - first) / (double)launch->release_count : 0;
 }
 
 /* A block that is shorter than its launcher's interval stays until that and the drain are over. It shows where nothing
- * else delays the release: ports are idle for much of the time. */
+ * else delays the release: the distributor is idle for much of the time. */
 static bool tells_drain(const struct wt_fit *fit, struct wt_stretch *stretch)
 {
     const struct wt_launch_evidence *launch = stretch->launch;
     const struct wt_rates *rates = &fit->gpu->rates;
-    bool idle = mean_pace(launch, fit->gpu->topology.gpc_count) > IDLE_SHARE * rates->report_cycles;
+    bool idle = mean_pace(launch) > IDLE_SHARE * rates->report_cycles;
     bool waves = launch->release_count >= launch->first_wave;
     return waves && idle && launch->median_duration < 2 * wt_curve_at(&rates->launch_cycles, launch->shape.warps);
 }
@@ -153,50 +153,15 @@ static void fit_drain(const struct wt_fit *fit, struct wt_estimate *out)
     fit_by_replays(fit, tells_drain, offsetof(struct wt_rates, drain_cycles), out);
 }
 
-/* ---- report_hold_cycles ---- */
-
-/* Blocks that end while the first wave is still being handed out have their reports held; the starts that follow, as
- * many as the first wave has blocks, show until when. */
-static bool tells_hold(const struct wt_fit *fit, struct wt_stretch *stretch)
-{
-    (void)fit;
-    const struct wt_launch_evidence *launch = stretch->launch;
-    double last_start = -INFINITY;
-    size_t before = 0;
-    for (size_t b = 0; b < launch->first_wave; b++)
-        last_start = fmax(last_start, launch->stays[b].start);
-    for (size_t b = 0; b < launch->first_wave; b++)
-        before += launch->stays[b].end < last_start;
-    stretch->first = launch->first_wave;
-    stretch->end = 2 * launch->first_wave;
-    return before * 8 > launch->first_wave && launch->blocks * 2 > launch->first_wave * 3;
-}
-
-static void fit_report_hold(const struct wt_fit *fit, struct wt_estimate *out)
-{
-    fit_by_replays(fit, tells_hold, offsetof(struct wt_rates, report_hold_cycles), out);
-}
-
 /* ---- Descriptors ---- */
 
 const struct wt_estimator wt_fit_drain = {
     .key = "rates.drain_cycles",
     .kind = WT_RATE_NUMBER,
     .offset = offsetof(struct wt_rates, drain_cycles),
-    .method = "replays of blocks shorter than their launcher's interval, with ports that are not saturated",
+    .method = "replays of blocks shorter than their launcher's interval, with a distributor that has time",
     .needs = "launches of several waves of empty blocks of many warps (1,024 threads)",
     .unit = "launches",
     .least = 1,
     .fit = fit_drain,
-};
-
-const struct wt_estimator wt_fit_report_hold = {
-    .key = "rates.report_hold_cycles",
-    .kind = WT_RATE_NUMBER,
-    .offset = offsetof(struct wt_rates, report_hold_cycles),
-    .method = "replays of the first replacements of blocks that end during the first wave",
-    .needs = "launches of two waves or more of empty blocks of few warps",
-    .unit = "launches",
-    .least = 1,
-    .fit = fit_report_hold,
 };

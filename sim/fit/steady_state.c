@@ -22,7 +22,7 @@ static const double SAME_LEVEL_CYCLES = 40;
  * stretches differ by less than this share. */
 static const double SATURATED_CYCLES = 100, STEADY_SHARE = 0.03;
 
-/* Launches that are slower than the fastest by more than this are not limited by the ports. An H200's differ by 7 %. */
+/* Launches that are slower than the fastest by more than this are not limited by their reports. An H200's differ by 7 %. */
 static const double SAME_PACE = 1.15;
 
 /* ---- Releases ---- */
@@ -182,9 +182,9 @@ static struct wt_sample *paces_of_launches(const struct wt_fit *fit, double *fas
     return paces;
 }
 
-/* A port that always has reports waiting passes one each report_cycles, and each makes room for one start. Releases may
- * also be late because blocks drain; a launch whose starts come much more slowly than the fastest one's did not saturate
- * its ports. All steady stretches count alike. */
+/* Where reports always wait the distributor takes one each report_cycles, of each GPC in turn, and each makes room for one
+ * start. Releases may also be late because blocks drain; a launch whose starts come much more slowly than the fastest one's
+ * did not keep it busy. All steady stretches count alike. */
 static void fit_report(const struct wt_fit *fit, struct wt_estimate *out)
 {
     const struct wt_evidence *evidence = fit->evidence;
@@ -199,9 +199,12 @@ static void fit_report(const struct wt_fit *fit, struct wt_estimate *out)
     }
     wt_sample_sort(&sample);
     out->samples = sample.count;
-    out->value = round(100 * wt_mid_mean(&sample)) / 100;
-    out->spread = wt_format("quartiles %.2f to %.2f", wt_sample_quantile(&sample, 0.25), wt_sample_quantile(&sample, 0.75));
-    out->error = wt_format("standard error %.2f; %zu stretches of %d starts", wt_standard_error(&sample), sample.count, STRETCH);
+    double gpcs = fit->gpu->topology.gpc_count;
+    out->value = round(1000 * wt_mid_mean(&sample) / gpcs) / 1000;
+    out->spread = wt_format("quartiles %.3f to %.3f", wt_sample_quantile(&sample, 0.25) / gpcs,
+                            wt_sample_quantile(&sample, 0.75) / gpcs);
+    out->error = wt_format("standard error %.3f; %zu stretches of %d starts", wt_standard_error(&sample) / gpcs, sample.count,
+                           STRETCH);
     wt_sample_free(&sample);
     free_samples(paces, (int)evidence->launch_count);
 }
@@ -265,7 +268,7 @@ const struct wt_estimator wt_fit_report = {
     .key = "rates.report_cycles",
     .kind = WT_RATE_NUMBER,
     .offset = offsetof(struct wt_rates, report_cycles),
-    .method = "starts per GPC in steady states in which reports always wait",
+    .method = "starts per GPC, over the GPCs, in steady states in which reports always wait",
     .needs = "launches of many short blocks, several times what the GPU holds",
     .unit = "stretches",
     .least = 8,

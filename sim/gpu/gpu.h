@@ -77,8 +77,11 @@ struct wt_rates {
     double launch_latency_cycles;  /* distributor -> a block's first instruction, on the nearest SM */
     double release_cycles;         /* a block's last instruction -> first instruction of its replacement, unloaded,
                                       nearest SM; includes launch_latency_cycles */
-    double report_cycles;          /* a GPC reports its ended blocks one after another, one each this long */
-    double report_hold_cycles;     /* a GPC's reports wait until this long after its last first-wave launch left */
+    double report_ready_cycles;    /* a block's last instruction -> its report waits to leave its TPC */
+    double report_cycles;          /* the distributor takes one report each this long */
+    double report_queue;           /* with so many of a GPC's reports and launches on their way its nearest TPC's reports wait, */
+    double report_queue_per_tpc;   /* with so many more those of the next TPC, and so on */
+    struct wt_curve report_send_cycles; /* a TPC sends reports one after another, one each this long */
     double drain_cycles;           /* a block is not over earlier than launch_cycles plus this after its start */
     double kernel_gap_cycles;      /* a kernel's last end -> first start of the next one in its stream */
     struct wt_curve launch_cycles; /* interval between two blocks started on one SM */

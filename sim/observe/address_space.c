@@ -44,7 +44,6 @@ static void waits(void *context, const struct wt_wait *wait)
 static void handed_out(void *context, const struct wt_handout *handout)
 {
     struct wt_address_space *space = context;
-    space->origin = handout->start < space->origin ? handout->start : space->origin;
     int offset, bytes;
     if (handout->sm != space->sm || !wt_sm_shared_range(handout->place, handout->slot, &offset, &bytes) || bytes == 0)
         return;
@@ -57,9 +56,17 @@ static void handed_out(void *context, const struct wt_handout *handout)
                                                            .bytes = bytes,
                                                            .total = wt_sm_shared_use(handout->place).total_bytes,
                                                            .held = handout->at,
-                                                           .start = handout->start,
+                                                           .start = WT_NEVER,
                                                            .end = WT_NEVER,
                                                            .known = WT_NEVER};
+}
+
+static void started(void *context, const struct wt_started *started)
+{
+    struct wt_address_space *space = context;
+    space->origin = started->start < space->origin ? started->start : space->origin;
+    if (started->sm == space->sm && space->present[started->slot] >= 0)
+        space->ranges[space->present[started->slot]].start = started->start;
 }
 
 static void ended(void *context, uint16_t sm, uint16_t slot, wt_time end)
@@ -80,7 +87,7 @@ static void known(void *context, const struct wt_known_end *end)
 
 struct wt_watch wt_address_space_watch(struct wt_address_space *space)
 {
-    return (struct wt_watch){space, arrived, arrived, waits, ended, known, handed_out};
+    return (struct wt_watch){space, arrived, arrived, waits, ended, known, handed_out, started};
 }
 
 /* ---- The picture ---- */

@@ -58,17 +58,22 @@ static void ended(void *context, uint16_t sm, uint16_t slot, wt_time end)
     standing->places[sm * WT_MAX_SLOTS + slot].taken = false;
 }
 
-static void handed_out(void *context, const struct wt_handout *handout)
+static void no_handout(void *context, const struct wt_handout *handout)
+{
+    (void)context, (void)handout;
+}
+
+static void started(void *context, const struct wt_started *started)
 {
     struct wt_standing *standing = context;
-    standing->origin = handout->start < standing->origin ? handout->start : standing->origin;
-    standing->places[handout->sm * WT_MAX_SLOTS + handout->slot] =
-        (struct place){true, handout->launch, handout->block, handout->start};
+    standing->origin = started->start < standing->origin ? started->start : standing->origin;
+    standing->places[started->sm * WT_MAX_SLOTS + started->slot] =
+        (struct place){true, started->launch, started->block, started->start};
 }
 
 struct wt_watch wt_standing_watch(struct wt_standing *standing)
 {
-    return (struct wt_watch){standing, no_launch, no_launch, no_wait, ended, no_report, handed_out};
+    return (struct wt_watch){standing, no_launch, no_launch, no_wait, ended, no_report, no_handout, started};
 }
 
 /* After the first start; 0 would say that there is no deadlock. */

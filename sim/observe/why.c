@@ -147,7 +147,6 @@ static void take_handout(struct wt_why *why, const struct wt_handout *handout)
     why->slot = handout->slot;
     s->visited = handout->at;
     s->earliest = handout->earliest;
-    s->start = handout->start;
     why->freed = last->any && s->waited_from != WT_NEVER && last->end.at >= s->waited_from;
     if (!why->freed)
         return;
@@ -162,7 +161,6 @@ static void handed_out(void *context, const struct wt_handout *handout)
 {
     struct wt_why *why = context;
     struct wt_why_state *s = why->state;
-    s->origin = handout->start < s->origin ? handout->start : s->origin;
     if (!in_time(why, handout->at))
         return;
     if (why->question.moment) {
@@ -177,9 +175,18 @@ static void handed_out(void *context, const struct wt_handout *handout)
     }
 }
 
+static void started(void *context, const struct wt_started *started)
+{
+    struct wt_why *why = context;
+    struct wt_why_state *s = why->state;
+    s->origin = started->start < s->origin ? started->start : s->origin;
+    if (why->found && started->launch == why->launch && started->block == why->block)
+        s->start = started->start;
+}
+
 struct wt_watch wt_why_watch(struct wt_why *why)
 {
-    return (struct wt_watch){why, arrived, heads, waits, ended, known, handed_out};
+    return (struct wt_watch){why, arrived, heads, waits, ended, known, handed_out, started};
 }
 
 void wt_why_finish(struct wt_why *why)

@@ -115,7 +115,7 @@ static void tell_release(const struct telling *t)
     say(t, WT_WHY_STEP, why->ended, "block %" PRIu64 " of launch %ld (%.200s) ended on SM %d", why->freed_block, launch->number,
         launch->name, why->sm);
     if (why->known > why->ready)
-        say(t, WT_WHY_STEP, why->known, "the distributor knew; the report had waited %.0f cycles in the GPC's port",
+        say(t, WT_WHY_STEP, why->known, "the distributor knew; the report had waited %.0f cycles on its way",
             why->known - why->ready);
     else
         say(t, WT_WHY_STEP, why->known, "the distributor knew");
@@ -126,7 +126,7 @@ static void tell_handout(const struct telling *t)
     const struct wt_why *why = t->why;
     say(t, WT_WHY_STEP, why->visited, "handed out to SM %d", why->sm);
     if (why->start > why->earliest)
-        say(t, WT_WHY_STEP, why->start, "started in slot %d; the TPC's launcher had been busy for %.0f cycles", why->slot,
+        say(t, WT_WHY_STEP, why->start, "started in slot %d; the TPC had been busy for %.0f cycles", why->slot,
             why->start - why->earliest);
     else
         say(t, WT_WHY_STEP, why->start, "started in slot %d", why->slot);

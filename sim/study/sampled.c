@@ -87,13 +87,12 @@ static struct wt_gpu part_of(const struct wt_gpu *gpu, int sms)
 {
     struct wt_gpu part = *gpu;
     double share = (double)sms / gpu->topology.sm_count;
-    double sms_per_gpc = (double)gpu->topology.sm_count / gpu->topology.gpc_count;
     part.topology = (struct wt_topology){.sm_count = sms, .group_count = 1, .tpc_count = (sms + 1) / 2, .gpc_count = 1, .extra_group = -1,
                                          .group_of_sm = numbers(sms, sms), .rank_in_group = numbers(sms, 1),
                                          .tpc_of_sm = numbers(sms, 2), .gpc_of_sm = numbers(sms, sms)};
     part.topology.groups[0] = (struct wt_group){sms, numbers(sms, 1)};
     part.rates.launch_offset_cycles = part.rates.report_offset_cycles = (struct wt_numbers){0};
-    part.rates.report_cycles *= sms_per_gpc / sms;
+    part.rates.report_cycles /= share;
     part.memory_gbs *= share;
     part.memory.l2_gpu_bytes *= share;
     part.memory.l2_fabric_bytes *= share;

@@ -5,7 +5,7 @@
 #include "core/mem.h"
 #include "core/quantile.h"
 
-/* So long after the GPC's port could have been through with all reports, it has none waiting: surely, however unlike each
+/* So long after all of the GPC's reports could have been taken none waits: surely, however unlike each
  * other the blocks' unseen times are; and, where blocks end too often for that, most likely, if they are alike. */
 static const double SURELY_QUIET_CYCLES = 400, LIKELY_QUIET_CYCLES = 40;
 
@@ -79,12 +79,11 @@ static wt_time *quiet_from_first_wave(const struct wt_timeline *measured, size_t
 {
     const struct wt_topology *t = &gpu->topology;
     wt_time *quiet_from = wt_alloc((size_t)t->gpc_count, sizeof *quiet_from);
-    wt_time hold = wt_from_cycles(gpu->rates.report_hold_cycles);
     for (size_t i = 0; i < measured->span_count; i++) {
         const struct wt_block_run *span = &measured->spans[i];
         wt_time *quiet = &quiet_from[t->gpc_of_sm[span->sm]];
-        if (span->launch == launch && span->block < first_wave_blocks && span->start + hold > *quiet)
-            *quiet = span->start + hold;
+        if (span->launch == launch && span->block < first_wave_blocks && span->start > *quiet)
+            *quiet = span->start;
     }
     return quiet_from;
 }
@@ -103,7 +102,7 @@ static size_t pair_off(const struct moments *ends, const struct moments *starts,
 {
     const struct wt_topology *t = &gpu->topology;
     struct range *ranges = ranges_by_sm(starts, t->sm_count);
-    wt_time pause = wt_from_cycles(quiet_cycles), report = wt_from_cycles(gpu->rates.report_cycles);
+    wt_time pause = wt_from_cycles(quiet_cycles), report = wt_from_cycles(gpu->rates.report_cycles * t->gpc_count);
     size_t count = 0;
     for (size_t i = 0; i < ends->count; i++) {
         int sm = ends->list[i].sm;

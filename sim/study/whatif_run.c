@@ -194,7 +194,8 @@ static struct wt_gpu with_counter(const struct wt_gpu *gpu)
     rates->visit_cycles = rates->counter_service_cycles > 0 ? rates->counter_service_cycles : rates->visit_cycles;
     if (rates->counter_latency_cycles > 0)
         rates->release_cycles = rates->counter_latency_cycles;
-    rates->report_cycles = rates->report_hold_cycles = rates->drain_cycles = 0;
+    rates->report_cycles = rates->report_ready_cycles = rates->drain_cycles = 0;
+    rates->report_send_cycles = (struct wt_curve){0};
     rates->report_offset_cycles.count = 0;
     return counter;
 }

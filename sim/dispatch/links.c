@@ -1,0 +1,456 @@
+#include "dispatch/links.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "sm/sm.h"
+
+/* A block that is over, before its report leaves the TPC. */
+struct ended {
+    wt_time ready, send;
+    uint16_t sm;
+};
+
+struct message {
+    wt_time at;      /* earliest arrival at the distributor */
+    uint32_t waited; /* to be sent */
+    uint16_t sm;
+    bool whole;
+};
+
+/* A block that has to wait on its way. */
+struct pending {
+    struct wt_launch launch;
+    int which; /* of the TPC's SMs */
+};
+
+struct tpc {
+    struct ended *ring; /* reports to be sent; as large as the TPC's block slots */
+    uint32_t size, head, count;
+    wt_time busy_from, busy_until; /* sends a report; before, unless it begins only then, others */
+    wt_time waiting_since;
+    bool waiting; /* the first of the ring, for the GPC's queue */
+    bool granted; /* may send it all the same */
+    int started;  /* blocks since its last report */
+    struct pending *pending; /* a ring of the same size: what is to start, in the order in which it was handed out */
+    uint32_t pending_head, pending_count;
+    uint16_t gpc;
+    uint32_t limit; /* sends while the queue is shorter */
+    wt_time travel; /* of a report to the distributor */
+    int sm_count;
+    uint16_t sms[2];
+    wt_time free_at[2]; /* no block starts before on that SM */
+};
+
+struct queue {
+    struct message *ring;
+    uint32_t size, head, count;
+    uint32_t launches; /* replacements that have not started */
+    int waiting; /* TPCs */
+    int tpc_count;
+    uint16_t *tpcs;
+};
+
+struct wt_links {
+    wt_time soonest; /* event */
+    int tpc_count, gpc_count, leaf_count;
+    struct tpc *tpcs;
+    struct queue *queues;
+    uint16_t *tpc_of_sm;
+    uint16_t *winners; /* a tournament of the TPCs' next times: [1] is the soonest; a leaf's parent is (leaves + tpc) / 2 */
+    wt_time *next;     /* by TPC */
+    wt_time *heads; /* by GPC: arrival of its queue's first report, WT_NEVER when empty */
+    wt_time now;    /* of the latest event */
+    wt_time hub_free_at, hub_next;
+    int hub_turn;    /* the GPC to be served first */
+    int hub_soonest; /* the one whose first report is due first */
+    wt_time ready_time, report_time;
+};
+
+enum { FIRST_WAVE_STARTS = 1, OTHER_STARTS = 2 };
+
+static inline wt_time later(wt_time a, wt_time b)
+{
+    return a > b ? a : b;
+}
+
+static inline wt_time sooner(wt_time a, wt_time b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- Who is next ---- */
+
+static void set_next(struct wt_links *links, int tpc, wt_time time)
+{
+    if (links->next[tpc] == time)
+        return;
+    links->next[tpc] = time;
+    for (int node = (links->leaf_count + tpc) / 2; node > 0; node /= 2) {
+        bool leaves = node >= links->leaf_count / 2;
+        uint16_t left = leaves ? (uint16_t)(2 * node - links->leaf_count) : links->winners[2 * node];
+        uint16_t right = leaves ? (uint16_t)(2 * node + 1 - links->leaf_count) : links->winners[2 * node + 1];
+        links->winners[node] = links->next[right] < links->next[left] ? right : left;
+    }
+}
+
+static void find_hub_next(struct wt_links *links)
+{
+    int soonest = 0;
+    for (int g = 1; g < links->gpc_count; g++)
+        soonest = links->heads[g] < links->heads[soonest] ? g : soonest;
+    links->hub_soonest = soonest;
+    links->hub_next = links->heads[soonest] == WT_NEVER ? WT_NEVER : later(links->heads[soonest], links->hub_free_at);
+}
+
+static inline void find_soonest(struct wt_links *links)
+{
+    links->soonest = sooner(links->hub_next, links->next[links->winners[1]]);
+}
+
+const wt_time *wt_links_next(const struct wt_links *links)
+{
+    return &links->soonest;
+}
+
+/* ---- The TPC ---- */
+
+/* While a report waits the TPC may start only so many. */
+static bool may_start(const struct tpc *tpc, const struct wt_launch *launch)
+{
+    return !tpc->waiting || tpc->started < (launch->first_wave ? FIRST_WAVE_STARTS : OTHER_STARTS);
+}
+
+static wt_time past_report(const struct tpc *tpc, wt_time time)
+{
+    return time >= tpc->busy_from ? later(time, tpc->busy_until) : time;
+}
+
+/* When the first pending block could start; WT_NEVER: not before a report has left. */
+static wt_time start_of(const struct wt_links *links, const struct tpc *tpc)
+{
+    const struct pending *pending = &tpc->pending[tpc->pending_head];
+    if (tpc->pending_count == 0 || !may_start(tpc, &pending->launch))
+        return WT_NEVER;
+    return past_report(tpc, later(later(pending->launch.arrival, tpc->free_at[pending->which]), links->now));
+}
+
+static bool is_full(const struct queue *queue, const struct tpc *tpc)
+{
+    return queue->count + queue->launches >= tpc->limit;
+}
+
+static wt_time send_of(const struct wt_links *links, const struct tpc *tpc)
+{
+    if (tpc->count == 0 || (tpc->waiting && !tpc->granted && is_full(&links->queues[tpc->gpc], tpc)))
+        return WT_NEVER;
+    return later(tpc->ring[tpc->head].ready, tpc->busy_until);
+}
+
+static void plan(struct wt_links *links, int number)
+{
+    const struct tpc *tpc = &links->tpcs[number];
+    wt_time next = sooner(send_of(links, tpc), start_of(links, tpc));
+    set_next(links, number, next == WT_NEVER ? next : later(next, links->now));
+}
+
+/* By arrival; of equals, the one that left first. */
+static void insert(struct wt_links *links, int gpc, const struct message *message)
+{
+    struct queue *queue = &links->queues[gpc];
+    assert(queue->count < queue->size);
+    uint32_t place = queue->head + queue->count++;
+    for (place = place < queue->size ? place : place - queue->size; place != queue->head;) {
+        uint32_t before = place > 0 ? place - 1 : queue->size - 1;
+        if (queue->ring[before].at <= message->at)
+            break;
+        queue->ring[place] = queue->ring[before];
+        place = before;
+    }
+    queue->ring[place] = *message;
+    if (place != queue->head)
+        return;
+    bool soonest = message->at < links->heads[links->hub_soonest];
+    links->heads[gpc] = message->at;
+    if (!soonest)
+        return;
+    links->hub_soonest = gpc;
+    links->hub_next = later(message->at, links->hub_free_at);
+}
+
+static void send(struct wt_links *links, struct tpc *tpc, const struct ended *ended, wt_time now)
+{
+    struct message message = {.at = now + tpc->travel,
+                              .waited = (uint32_t)sooner(now - ended->ready, UINT32_MAX),
+                              .sm = ended->sm,
+                              .whole = tpc->granted || now > tpc->busy_until};
+    if (now > tpc->busy_until)
+        tpc->busy_from = now;
+    tpc->busy_until = now + ended->send;
+    tpc->started = 0;
+    insert(links, tpc->gpc, &message);
+}
+
+static void send_first(struct wt_links *links, struct tpc *tpc, wt_time now)
+{
+    send(links, tpc, &tpc->ring[tpc->head], now);
+    links->queues[tpc->gpc].waiting -= tpc->waiting;
+    tpc->waiting = tpc->granted = false;
+    if (++tpc->head == tpc->size)
+        tpc->head = 0;
+    tpc->count--;
+}
+
+static void wait_for_queue(struct wt_links *links, struct tpc *tpc, wt_time now)
+{
+    tpc->waiting = true;
+    tpc->waiting_since = now;
+    links->queues[tpc->gpc].waiting++;
+}
+
+/* Lets one TPC of the GPC send: the one that has waited longest. Others may have room now. */
+static void let_send(struct wt_links *links, struct queue *queue)
+{
+    struct tpc *longest = NULL;
+    if (queue->waiting == 0)
+        return;
+    for (int i = 0; i < queue->tpc_count; i++) {
+        struct tpc *tpc = &links->tpcs[queue->tpcs[i]];
+        if (tpc->waiting && !tpc->granted && (!longest || tpc->waiting_since < longest->waiting_since))
+            longest = tpc;
+    }
+    if (longest)
+        longest->granted = true;
+    for (int i = 0; i < queue->tpc_count; i++)
+        if (links->tpcs[queue->tpcs[i]].waiting)
+            plan(links, queue->tpcs[i]);
+}
+
+static void occupy(struct tpc *tpc, int which, const struct wt_launch *launch, wt_time start)
+{
+    tpc->free_at[which] = start + (launch->first_wave ? launch->interval : launch->lag);
+    tpc->free_at[1 - which] = later(tpc->free_at[1 - which], start + launch->lag);
+}
+
+static void start_first(struct wt_links *links, struct tpc *tpc, wt_time now, struct wt_link_event *event)
+{
+    struct pending pending = tpc->pending[tpc->pending_head];
+    tpc->pending_head = tpc->pending_head + 1 == tpc->size ? 0 : tpc->pending_head + 1;
+    tpc->pending_count--;
+    tpc->started++;
+    occupy(tpc, pending.which, &pending.launch, now);
+    if (!pending.launch.first_wave) {
+        links->queues[tpc->gpc].launches--;
+        let_send(links, &links->queues[tpc->gpc]);
+    }
+    event->kind = WT_LINK_STARTED;
+    event->id = pending.launch.id;
+    event->length = pending.launch.length;
+}
+
+/* Reports go before launches. */
+static void step_tpc(struct wt_links *links, int number, struct wt_link_event *event)
+{
+    struct tpc *tpc = &links->tpcs[number];
+    wt_time now = event->at;
+    bool report = tpc->count > 0 && tpc->ring[tpc->head].ready <= now && tpc->busy_until <= now;
+    if (report && (tpc->granted || !is_full(&links->queues[tpc->gpc], tpc))) {
+        send_first(links, tpc, now);
+    } else {
+        if (report && !tpc->waiting)
+            wait_for_queue(links, tpc, now);
+        if (start_of(links, tpc) <= now)
+            start_first(links, tpc, now, event);
+    }
+    plan(links, number);
+}
+
+/* No report waits, and no block that was sent off before has to start first. */
+static inline bool is_clear(const struct tpc *tpc)
+{
+    return tpc->count == 0 && tpc->pending_count == 0;
+}
+
+wt_time wt_links_launch(struct wt_links *links, int sm, const struct wt_launch *launch, wt_time now)
+{
+    int number = links->tpc_of_sm[sm];
+    struct tpc *tpc = &links->tpcs[number];
+    int which = tpc->sms[0] == sm ? 0 : 1;
+    wt_time start = past_report(tpc, later(launch->arrival, tpc->free_at[which]));
+    links->now = later(links->now, now);
+    if (is_clear(tpc) && start <= now + links->ready_time) {
+        occupy(tpc, which, launch, start);
+        return start;
+    }
+    assert(tpc->pending_count < tpc->size);
+    uint32_t tail = tpc->pending_head + tpc->pending_count++;
+    tpc->pending[tail < tpc->size ? tail : tail - tpc->size] = (struct pending){*launch, which};
+    links->queues[tpc->gpc].launches += !launch->first_wave;
+    plan(links, number);
+    find_soonest(links);
+    return WT_NEVER;
+}
+
+/* Far from a full queue it is sure when the report leaves. */
+void wt_links_end(struct wt_links *links, int sm, wt_time over, wt_time send_time)
+{
+    int number = links->tpc_of_sm[sm];
+    struct tpc *tpc = &links->tpcs[number];
+    const struct queue *queue = &links->queues[tpc->gpc];
+    struct ended ended = {.ready = over + links->ready_time, .send = send_time, .sm = (uint16_t)sm};
+    if (is_clear(tpc) && 2 * (queue->count + queue->launches) < tpc->limit) {
+        send(links, tpc, &ended, later(ended.ready, tpc->busy_until));
+        links->soonest = sooner(links->soonest, links->hub_next);
+        return;
+    }
+    assert(tpc->count < tpc->size);
+    uint32_t tail = tpc->head + tpc->count++;
+    tpc->ring[tail < tpc->size ? tail : tail - tpc->size] = ended;
+    if (tpc->count == 1)
+        plan(links, number);
+    find_soonest(links);
+}
+
+/* ---- The distributor's end ---- */
+
+/* Whose first report is taken now: where several wait, the GPC whose turn it is. */
+static inline int turn_of(const struct wt_links *links, wt_time now)
+{
+    int g = links->hub_soonest;
+    if (links->heads[g] == now)
+        return g;
+    for (g = links->hub_turn; links->heads[g] > now;)
+        g = g + 1 == links->gpc_count ? 0 : g + 1;
+    return g;
+}
+
+static void step_hub(struct wt_links *links, struct wt_link_event *event)
+{
+    int g = turn_of(links, event->at);
+    struct queue *queue = &links->queues[g];
+    const struct message *message = &queue->ring[queue->head];
+    event->kind = WT_LINK_REPORT;
+    event->sm = message->sm;
+    event->ready = message->at - message->waited;
+    event->whole = message->whole;
+    event->due = message->at;
+    if (++queue->head == queue->size)
+        queue->head = 0;
+    queue->count--;
+    links->heads[g] = queue->count > 0 ? queue->ring[queue->head].at : WT_NEVER;
+    links->hub_turn = g + 1 == links->gpc_count ? 0 : g + 1;
+    links->hub_free_at = event->at + links->report_time;
+    find_hub_next(links);
+    let_send(links, queue);
+}
+
+void wt_links_step(struct wt_links *links, struct wt_link_event *event)
+{
+    int tpc = links->winners[1];
+    event->kind = WT_LINK_NOTHING;
+    if (links->hub_next <= links->next[tpc]) {
+        event->at = links->now = links->hub_next;
+        step_hub(links, event);
+    } else {
+        event->at = links->now = links->next[tpc];
+        step_tpc(links, tpc, event);
+    }
+    find_soonest(links);
+}
+
+wt_time wt_links_left(const struct wt_links *links, const struct wt_link_event *report)
+{
+    return report->due - links->tpcs[links->tpc_of_sm[report->sm]].travel;
+}
+
+/* ---- Setting up ---- */
+
+static void add_sm(struct wt_links *links, const struct wt_gpu *gpu, int sm)
+{
+    int number = gpu->topology.tpc_of_sm[sm];
+    struct tpc *tpc = &links->tpcs[number];
+    struct queue *queue = &links->queues[gpu->topology.gpc_of_sm[sm]];
+    assert(tpc->sm_count < 2);
+    links->tpc_of_sm[sm] = (uint16_t)number;
+    if (tpc->sm_count == 0) {
+        tpc->gpc = gpu->topology.gpc_of_sm[sm];
+        queue->tpcs[queue->tpc_count++] = (uint16_t)number;
+    }
+    tpc->sms[tpc->sm_count++] = (uint16_t)sm;
+    tpc->size += (uint32_t)gpu->limits.blocks_per_sm;
+    queue->size += (uint32_t)gpu->limits.blocks_per_sm;
+}
+
+/* How many TPCs of the GPC are nearer to the distributor. */
+static int nearer(const struct wt_links *links, const struct wt_gpu *gpu, int number)
+{
+    const struct queue *queue = &links->queues[links->tpcs[number].gpc];
+    const struct wt_numbers *offsets = &gpu->rates.report_offset_cycles;
+    int count = 0;
+    for (int i = 0; i < queue->tpc_count; i++) {
+        double own = wt_of_tpc(offsets, number), others = wt_of_tpc(offsets, queue->tpcs[i]);
+        count += others < own || (others == own && queue->tpcs[i] < number);
+    }
+    return count;
+}
+
+static void set_up_tpc(struct wt_links *links, const struct wt_gpu *gpu, int number)
+{
+    const struct wt_rates *rates = &gpu->rates;
+    struct tpc *tpc = &links->tpcs[number];
+    double way = rates->release_cycles - rates->launch_latency_cycles - rates->report_ready_cycles;
+    tpc->ring = wt_alloc(tpc->size, sizeof *tpc->ring);
+    tpc->pending = wt_alloc(tpc->size, sizeof *tpc->pending);
+    tpc->travel = wt_from_cycles((way > 0 ? way : 0) + wt_of_tpc(&rates->report_offset_cycles, number));
+    tpc->limit = (uint32_t)(rates->report_queue + rates->report_queue_per_tpc * nearer(links, gpu, number));
+}
+
+struct wt_links *wt_links_new(const struct wt_gpu *gpu)
+{
+    const struct wt_topology *t = &gpu->topology;
+    struct wt_links *links = wt_alloc(1, sizeof *links);
+    *links = (struct wt_links){.tpc_count = t->tpc_count, .gpc_count = t->gpc_count, .leaf_count = 2, .soonest = WT_NEVER, .hub_next = WT_NEVER,
+                               .ready_time = wt_from_cycles(gpu->rates.report_ready_cycles),
+                               .report_time = wt_from_cycles(gpu->rates.report_cycles)};
+    while (links->leaf_count < t->tpc_count)
+        links->leaf_count *= 2;
+    links->tpcs = wt_alloc((size_t)t->tpc_count, sizeof *links->tpcs);
+    links->queues = wt_alloc((size_t)t->gpc_count, sizeof *links->queues);
+    links->tpc_of_sm = wt_alloc((size_t)t->sm_count, sizeof *links->tpc_of_sm);
+    links->winners = wt_alloc((size_t)links->leaf_count, sizeof *links->winners);
+    links->next = wt_alloc((size_t)links->leaf_count, sizeof *links->next);
+    links->heads = wt_alloc((size_t)t->gpc_count, sizeof *links->heads);
+    for (int g = 0; g < t->gpc_count; g++)
+        links->heads[g] = WT_NEVER;
+    for (int g = 0; g < t->gpc_count; g++)
+        links->queues[g].tpcs = wt_alloc((size_t)t->tpc_count, sizeof *links->queues[g].tpcs);
+    for (int sm = 0; sm < t->sm_count; sm++)
+        add_sm(links, gpu, sm);
+    for (int g = 0; g < t->gpc_count; g++)
+        links->queues[g].ring = wt_alloc(links->queues[g].size, sizeof *links->queues[g].ring);
+    for (int i = 0; i < links->leaf_count; i++)
+        set_next(links, i, WT_NEVER);
+    for (int i = 0; i < t->tpc_count; i++)
+        set_up_tpc(links, gpu, i);
+    return links;
+}
+
+void wt_links_free(struct wt_links *links)
+{
+    for (int i = 0; i < links->tpc_count; i++) {
+        free(links->tpcs[i].ring);
+        free(links->tpcs[i].pending);
+    }
+    for (int g = 0; g < links->gpc_count; g++) {
+        free(links->queues[g].ring);
+        free(links->queues[g].tpcs);
+    }
+    free(links->tpcs);
+    free(links->queues);
+    free(links->tpc_of_sm);
+    free(links->heads);
+    free(links->winners);
+    free(links->next);
+    free(links);
+}

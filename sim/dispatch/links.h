@@ -1,0 +1,77 @@
+/* The links between the SMs and the distributor: launches down, reports of ended blocks up. Measured on the H200
+ * (traces/h200/README.md, "What holds up launches when very short blocks end").
+ *
+ * A TPC sends its blocks' reports one at a time, in the order in which they ended, each in rates.report_send_cycles (by warps
+ * of the block), from rates.report_ready_cycles after the end on; meanwhile it starts nothing. (Blocks of 1,500 cycles on one
+ * SM or one TPC, of 30,000 on all others: no replacement of 32 threads starts before 188 + 27 x n cycles after the first of n
+ * ends. First waves of empty blocks stop 188 cycles after a TPC's first end.)
+ *
+ * Reports queue up per GPC on their way to the distributor, and launches of replacements that have not started share the
+ * queue. When it is full for a TPC, its reports wait, and between two of them it starts blocks after all: one of a first wave,
+ * or two others. The queue is full for the TPC nearest to the distributor at rates.report_queue entries, for the next at
+ * report_queue_per_tpc more, and so on, as in a chain whose first links fill up first. (e_b32_g3300: blocks go on first on TPC
+ * 6 of each GPC, then on 0 and 3, 7, 4, 1, 5 and 2: by ascending report_offset_cycles.) Each entry that leaves lets the TPC
+ * send that has waited longest.
+ *
+ * The distributor takes one report each rates.report_cycles, of each GPC in turn. (Eight TPCs of one GPC report at full speed
+ * together, those of all GPCs do not.)
+ *
+ * An SM starts a block of a first wave launch_cycles after the one before, any other tpc_lag_cycles after the TPC's last. */
+#ifndef WT_DISPATCH_LINKS_H
+#define WT_DISPATCH_LINKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/time.h"
+#include "gpu/gpu.h"
+
+/* A block on its way to its SM. */
+struct wt_launch {
+    uint32_t id;       /* of its place */
+    bool first_wave;
+    wt_time arrival;   /* at the SM */
+    wt_time interval;  /* launch_cycles */
+    wt_time lag;       /* tpc_lag_cycles */
+    wt_time length;    /* of the block, for whoever asked for its launch */
+};
+
+enum wt_link_kind {
+    WT_LINK_NOTHING, /* that anybody else would see */
+    WT_LINK_STARTED, /* a block started */
+    WT_LINK_REPORT   /* a report reached the distributor */
+};
+
+struct wt_link_event {
+    enum wt_link_kind kind;
+    wt_time at;
+    uint32_t id;     /* of the started block's place */
+    wt_time length;
+    uint16_t sm;     /* where a block ended */
+    wt_time ready;   /* when the report would have been there on idle links */
+    wt_time due;     /* when it reached the distributor's end of the link */
+    bool whole;      /* it left its TPC after a pause or a wait, and tells how both SMs stood then */
+};
+
+struct wt_links; /* opaque */
+
+struct wt_links *wt_links_new(const struct wt_gpu *gpu);
+void wt_links_free(struct wt_links *links);
+
+/* Sends a block off at `now`, not before anything told so far. Returns its start when that is sure already, else WT_NEVER:
+ * wt_links_step will tell. */
+wt_time wt_links_launch(struct wt_links *links, int sm, const struct wt_launch *launch, wt_time now);
+
+/* A block of the SM is over; its report takes `send_time`. Told in the order of the ends. */
+void wt_links_end(struct wt_links *links, int sm, wt_time over, wt_time send_time);
+
+/* Where it is kept up to date when something happens next; WT_NEVER: nothing will by itself. */
+const wt_time *wt_links_next(const struct wt_links *links);
+
+/* What happens then. Everything else that happens before must have been told. */
+void wt_links_step(struct wt_links *links, struct wt_link_event *event);
+
+/* When a report left its TPC. */
+wt_time wt_links_left(const struct wt_links *links, const struct wt_link_event *report);
+
+#endif
