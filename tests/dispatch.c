@@ -303,6 +303,26 @@ START_TEST(a_block_waits_for_all_reports)
 }
 END_TEST
 
+/* The queue holds one report, which takes 300 cycles to the distributor: the second one leaves when the first has been taken. */
+START_TEST(a_full_queue_holds_reports_back)
+{
+    CHECK(1, TWO_AT_ONCE, "release_cycles = 300; report_queue = 1;", GRID(4, 1000, 1000, 9000), 0, 0, 1300, 1600);
+    CHECK(1, TWO_AT_ONCE, "release_cycles = 300; report_queue = 1;", GRID(4, 1000, 1299, 9000), 0, 0, 1300, 1600);
+    CHECK(1, TWO_AT_ONCE, "release_cycles = 300; report_queue = 1;", GRID(4, 1000, 1301, 9000), 0, 0, 1300, 1601);
+    CHECK(1, TWO_AT_ONCE, "release_cycles = 300; report_queue = 2;", GRID(4, 1000, 1000, 9000), 0, 0, 1300, 1300);
+    CHECK(1, TWO_APART, "release_cycles = 300; report_queue = 1;", GRID(4, 1000, 1000, 9000), 0, 0, 1300, 1300);
+}
+END_TEST
+
+/* TPC 0 is further away: for it the queue has room for two. */
+START_TEST(a_queue_is_full_for_near_tpcs_first)
+{
+    const char *rates = "release_cycles = 300; report_queue = 1; report_queue_per_tpc = 1; report_offset_cycles = [10, 0];";
+    CHECK(1, TWO_AT_ONCE, rates, GRID(4, 1001, 1000, 9000), 0, 0, 1300, 1311);
+    CHECK(1, TWO_AT_ONCE, rates, GRID(4, 1000, 1001, 9000), 0, 0, 1310, 1610);
+}
+END_TEST
+
 /* ---- Room that is known early ---- */
 
 /* Eight blocks of 8 warps fill the SM's 64 and end together. The first report tells of itself and of 7 warps of each of the
@@ -456,6 +476,8 @@ Suite *dispatch_suite(void)
     tcase_add_test(tcase, sending_depends_on_the_warps);
     tcase_add_test(tcase, a_tpc_starts_nothing_while_it_sends);
     tcase_add_test(tcase, a_block_waits_for_all_reports);
+    tcase_add_test(tcase, a_full_queue_holds_reports_back);
+    tcase_add_test(tcase, a_queue_is_full_for_near_tpcs_first);
     tcase_add_test(tcase, all_warps_but_one_of_each_block_are_known_early);
     tcase_add_test(tcase, only_a_first_wave_is_known_early);
     tcase_add_test(tcase, kernels_are_a_gap_apart);

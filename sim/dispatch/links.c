@@ -136,9 +136,10 @@ static wt_time start_of(const struct wt_links *links, const struct tpc *tpc)
     return past_report(tpc, later(later(pending->launch.arrival, tpc->free_at[pending->which]), links->now));
 }
 
+/* Never without a report in it, which would let nobody send when it is taken. */
 static bool is_full(const struct queue *queue, const struct tpc *tpc)
 {
-    return queue->count + queue->launches >= tpc->limit;
+    return queue->count > 0 && queue->count + queue->launches >= tpc->limit;
 }
 
 static wt_time send_of(const struct wt_links *links, const struct tpc *tpc)
@@ -410,7 +411,8 @@ struct wt_links *wt_links_new(const struct wt_gpu *gpu)
 {
     const struct wt_topology *t = &gpu->topology;
     struct wt_links *links = wt_alloc(1, sizeof *links);
-    *links = (struct wt_links){.tpc_count = t->tpc_count, .gpc_count = t->gpc_count, .leaf_count = 2, .soonest = WT_NEVER, .hub_next = WT_NEVER,
+    *links = (struct wt_links){.tpc_count = t->tpc_count, .gpc_count = t->gpc_count, .leaf_count = 2,
+                               .soonest = WT_NEVER, .hub_next = WT_NEVER,
                                .ready_time = wt_from_cycles(gpu->rates.report_ready_cycles),
                                .report_time = wt_from_cycles(gpu->rates.report_cycles)};
     while (links->leaf_count < t->tpc_count)
