@@ -9,6 +9,7 @@
 
 #include "core/mem.h"
 #include "suites.h"
+#include "observe/warps.h"
 #include "warp/classes.h"
 #include "warp/from_sass.h"
 #include "warp/operands.h"
@@ -304,6 +305,50 @@ START_TEST(counters_tell_how_many_words_atomics_meet_in)
 }
 END_TEST
 
+/* A thread in a sector, a word that all share, four bytes of every second thread; then all of them, of two widths, and loads whose
+ * lines differ from one execution to the next. Ten executions each. */
+static const struct {
+    struct wt_ncu_row row;
+    int width;
+    bool parts;
+} touching[] = {
+    {{.executed = 10, .threads_on = 10, .tags = 10, .sectors = 10}, 4, true},
+    {{.executed = 10, .threads_on = 320, .tags = 10, .sectors = 10}, 4, true},
+    {{.executed = 10, .threads_on = 160, .tags = 20, .sectors = 80}, 4, true},
+    {{.executed = 10, .threads_on = 320, .tags = 10, .sectors = 40}, 4, false},
+    {{.executed = 10, .threads_on = 160, .tags = 20, .sectors = 80}, 16, false},
+    {{.executed = 10, .threads_on = 320, .tags = 301, .sectors = 310}, 4, false},
+};
+
+START_TEST(edges_touch_parts_of_what_others_bring)
+{
+    ck_assert_int_eq(wt_ncu_touches_parts(&touching[_i].row, touching[_i].width), touching[_i].parts);
+}
+END_TEST
+
+/* stencil_3d's blocks read 241 planes of 512 x 256 floats, of which DRAM brings each once; its loads of whole sectors touch
+ * 5,130,240 (gpu_ref/profile/heldout.cu, the source page). The single threads at a tile's sides hit in what those brought. */
+START_TEST(edges_hit_and_the_others_miss_first)
+{
+    struct wt_sass *sass = read_sass(TRACES "heldout/heldout.sass.zst");
+    const struct wt_sass_function *function = NULL;
+    struct wt_ncu_metrics *metrics = NULL;
+    struct wt_ncu_source *source = NULL;
+    struct wt_error err = {0};
+    ck_assert_int_eq(wt_sass_find(sass, "heldout.sass", "stencil_3d", &function, &err), WT_OK);
+    ck_assert_int_eq(wt_ncu_source_read(TRACES "heldout/heldout.source.csv.zst", "stencil_3d", &source, &err), WT_OK);
+    ck_assert_int_eq(wt_ncu_metrics_read(TRACES "heldout/metrics.csv.zst", &metrics, &err), WT_OK);
+    long row = wt_ncu_launch(metrics, "stencil_3d", 4096, 256, 1360, 0);
+    ck_assert_int_ge(row, 0);
+    struct wt_hit_rates hits = wt_hit_rates_of(metrics, (size_t)row, function, source);
+    ck_assert_double_eq_tol(hits.l2, 1 - 241.0 * 512 * 256 * 4 / (5130240.0 * 32), 0.03);
+    ck_assert_double_eq(hits.l2_part, 1);
+    wt_ncu_metrics_free(metrics);
+    wt_ncu_source_free(source);
+    wt_sass_free(sass);
+}
+END_TEST
+
 /* The first of red_random_4k's four. */
 START_TEST(words_say_what_counters_would)
 {
@@ -579,6 +624,8 @@ Suite *sass_suite(void)
     tcase_add_test(tcase, long_rounds_drive_warps_of_a_block_apart);
     tcase_add_test(tcase, few_divided_warps_tell_of_like_neighbours);
     tcase_add_test(tcase, trips_say_what_counts_would);
+    tcase_add_loop_test(tcase, edges_touch_parts_of_what_others_bring, 0, sizeof touching / sizeof *touching);
+    tcase_add_test(tcase, edges_hit_and_the_others_miss_first);
     tcase_add_loop_test(tcase, counters_tell_how_many_words_atomics_meet_in, 0, sizeof counted / sizeof *counted);
     tcase_add_test(tcase, words_say_what_counters_would);
     tcase_add_loop_test(tcase, trips_are_numbers_and_work, 0, sizeof trips / sizeof *trips);

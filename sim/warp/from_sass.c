@@ -335,7 +335,7 @@ static void measure_access(const struct wt_ncu_row *counts, double active, struc
 /* A word that a whole warp reads is one that its block's other warps read, too. */
 static const float shared_word_l2_hit = 0.9f;
 
-static void set_hits(const struct wt_hit_rates *hits, bool random, struct wt_access *access)
+static void set_hits(const struct wt_hit_rates *hits, const struct wt_ncu_row *counts, struct wt_access *access)
 {
     if (access->kind != WT_ACCESS_LOAD) {
         access->l2_hit = (float)(access->kind == WT_ACCESS_STORE ? hits->store : hits->atomic);
@@ -346,8 +346,10 @@ static void set_hits(const struct wt_hit_rates *hits, bool random, struct wt_acc
             access->wavefronts = (float)clamped(hits->meet, 1, 32);
         return;
     }
+    bool random = counts && wt_ncu_is_random(counts);
+    double l2 = counts && wt_ncu_touches_parts(counts, access->width_bytes) ? hits->l2_part : hits->l2;
     access->l1_hit = (float)(random ? hits->l1_random : hits->l1);
-    access->l2_hit = hits->l2 >= 0 ? (float)hits->l2 : access->sectors <= 1 ? shared_word_l2_hit : 0;
+    access->l2_hit = l2 >= 0 ? (float)l2 : access->sectors <= 1 ? shared_word_l2_hit : 0;
 }
 
 /* What the user says goes before the counters. */
@@ -366,7 +368,7 @@ static uint16_t add_access(struct builder *b, size_t index, double active)
     if (b->setup->source)
         measure_access(&b->setup->source->rows[index], active, &access);
     if (access.space == WT_SPACE_GLOBAL)
-        set_hits(&b->setup->hits, b->setup->source && wt_ncu_is_random(&b->setup->source->rows[index]), &access);
+        set_hits(&b->setup->hits, b->setup->source ? &b->setup->source->rows[index] : NULL, &access);
     set_words(b, index, &access);
     return wt_program_add_access(b->program, &access);
 }

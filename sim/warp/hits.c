@@ -11,7 +11,7 @@ enum { GRANULE = 64, KEPT = 16 << 20, SLICE = 512 };
 struct sectors {
     double load, store, atomic;
     double random; /* of the loads */
-    double load_bytes, atomic_bytes; /* that DRAM would have to read for them; scattered ones take a granule each */
+    double load_bytes, part_bytes, atomic_bytes; /* that DRAM would have to read for them; scattered ones take a granule each */
 };
 
 bool wt_ncu_is_random(const struct wt_ncu_row *row)
@@ -23,6 +23,12 @@ bool wt_ncu_is_random(const struct wt_ncu_row *row)
 bool wt_ncu_is_scattered(double lines, double sectors)
 {
     return lines >= 16 && sectors < 1.5 * lines;
+}
+
+bool wt_ncu_touches_parts(const struct wt_ncu_row *row, int width)
+{
+    double taken = row->threads_on * width, touched = 32 * row->sectors;
+    return !wt_ncu_is_random(row) && (taken < 0.5 * touched || taken > 1.01 * touched);
 }
 
 /* What DRAM reads for the instruction's sectors, where L2 has none. */
@@ -44,7 +50,8 @@ static struct sectors count_sectors(const struct wt_sass_function *function, con
             sum.store += row->sectors;
         } else if (opcode->kind == WT_ACCESS_LOAD) {
             sum.load += row->sectors;
-            sum.load_bytes += dram_bytes(row);
+            bool parts = wt_ncu_touches_parts(row, wt_opcode_width(&function->instructions[i]));
+            *(parts ? &sum.part_bytes : &sum.load_bytes) += dram_bytes(row);
             sum.random += wt_ncu_is_random(row) ? row->sectors : 0;
         } else {
             sum.atomic += row->sectors;
@@ -122,12 +129,13 @@ struct wt_hit_rates wt_hit_rates_of(const struct wt_ncu_metrics *metrics, size_t
     struct wt_hit_rates rates = of_l1(metrics, row, sectors);
     rates.dirty = dirty_of(metrics, row, sectors.store);
     find_slices(metrics, row, sectors.atomic, &rates);
-    double bytes, loads = sectors.load_bytes * (all_l1 < 0 ? 1 : 1 - all_l1);
+    double bytes, missed = all_l1 < 0 ? 1 : 1 - all_l1;
     bool read_alone = wt_ncu_number(metrics, row, "dram__bytes_read.sum", &bytes);
     if (!read_alone && !wt_ncu_number(metrics, row, "dram__bytes.sum", &bytes))
         return rates;
     double fetched = bytes;
-    rates.l2 = hits_of(loads, &fetched);
+    rates.l2 = hits_of(missed * sectors.load_bytes, &fetched);
+    rates.l2_part = hits_of(missed * sectors.part_bytes, &fetched);
     if (!read_alone)
         return rates;
     rates.atomic = hits_of(sectors.atomic_bytes, &fetched);

@@ -156,7 +156,8 @@ static enum wt_code find_hits(const struct sass_input *input, const struct sass_
     }
     if (input->l1_hit >= 0)
         hits->l1 = hits->l1_random = input->l1_hit;
-    hits->l2 = input->l2_hit < 0 ? hits->l2 : input->l2_hit;
+    if (input->l2_hit >= 0)
+        hits->l2 = hits->l2_part = input->l2_hit;
     return WT_OK;
 }
 
