@@ -200,7 +200,7 @@ whatif-table: $(WAVETAIL) ## what `wavetail whatif` predicts against what was me
 
 warp-table: $(WAVETAIL) ## simulate every profiled kernel from its SASS, beside Nsight Compute's counters (minutes)
 	$(Q)tests/warp_table.sh $(WAVETAIL) fit traces/ncu/h200 traces/ncu/mixes \
-	  test traces/ncu/families traces/ncu/unseen heldout traces/ncu/heldout
+	  test traces/ncu/families traces/ncu/unseen heldout traces/ncu/heldout further traces/ncu/further
 
 # gpu_ref: CUDA for every compute capability that this nvcc knows, 7.5 to 12.0. The capture program's files without
 # CUDA are C++ of their own, so that they are tested where there is no nvcc.

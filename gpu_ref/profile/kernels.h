@@ -1,6 +1,6 @@
 /* Plain kernels, without tracing, for Nsight Compute: the families of families.cu are the warp level's test, the
- * probes of probes.cu and mixes.cu are what its latencies and rates are read from; unseen.cu and heldout.cu are tests that
- * came later. */
+ * probes of probes.cu and mixes.cu are what its latencies and rates are read from; unseen.cu, heldout.cu and further.cu are
+ * tests that came later. */
 #ifndef PROFILE_KERNELS_H
 #define PROFILE_KERNELS_H
 
@@ -20,6 +20,6 @@ struct Profiled {
 };
 
 /* End with a NULL name. */
-extern const Profiled families[], probes[], mixes[], unseen[], heldout[];
+extern const Profiled families[], probes[], mixes[], unseen[], heldout[], further[];
 
 #endif
