@@ -413,6 +413,13 @@ static void count_early(const struct engine *e, struct grid *grid)
     grid->spare_warps = spare > 0 ? spare : 0;
 }
 
+/* Curves go on straight beyond their ends, but not below 0. */
+static wt_time time_of(const struct wt_curve *cycles, const struct wt_kernel *kernel)
+{
+    double value = wt_curve_at(cycles, kernel->shape.warps);
+    return wt_from_cycles(value > 0 ? value : 0);
+}
+
 /* A kernel reaches the grid scheduler, or something else happens at the front end. */
 static void take_arrival(struct engine *e)
 {
@@ -432,8 +439,8 @@ static void take_arrival(struct engine *e)
         .index = index,
         .remaining = kernel->grid_blocks,
         .interval = wt_from_cycles(interval),
-        .lag = wt_from_cycles(wt_curve_at(&rates->tpc_lag_cycles, kernel->shape.warps)),
-        .send = wt_from_cycles(wt_curve_at(&rates->report_send_cycles, kernel->shape.warps)),
+        .lag = time_of(&rates->tpc_lag_cycles, kernel),
+        .send = time_of(&rates->report_send_cycles, kernel),
         .shortest = wt_from_cycles(interval + rates->drain_cycles),
         .outlast = (int64_t)(kernel->outlast_cycles * WT_CYCLE),
         .by_tpc = kernel->cluster > 1 && wt_sm_room(e->spare, &kernel->shape) > 1,
