@@ -9,7 +9,6 @@
 
 #include "core/mem.h"
 #include "suites.h"
-#include "observe/warps.h"
 #include "warp/classes.h"
 #include "warp/from_sass.h"
 #include "warp/operands.h"
@@ -280,28 +279,35 @@ static const struct {
     {"unseen", "_Z11monte_carloPji", "metrics.csv.zst", "unseen", 512, 11},
 };
 
-START_TEST(counters_tell_how_many_words_atomics_meet_in)
+/* Of the launch in the metrics' `row`. */
+static struct wt_hit_rates hits_in(const char *folder, const char *metrics_name, const char *source_name, const char *kernel, long row)
 {
-    char *path = wt_format(TRACES "%s/%s", counted[_i].folder, counted[_i].metrics);
-    char *sass_path = wt_format(TRACES "%s/%s.sass.zst", counted[_i].folder, counted[_i].folder);
-    char *source_path = wt_format(TRACES "%s/%s.source.csv.zst", counted[_i].folder, counted[_i].source);
+    char *path = wt_format(TRACES "%s/%s", folder, metrics_name);
+    char *sass_path = wt_format(TRACES "%s/%s.sass.zst", folder, folder);
+    char *source_path = wt_format(TRACES "%s/%s.source.csv.zst", folder, source_name);
     struct wt_sass *sass = read_sass(sass_path);
     const struct wt_sass_function *function = NULL;
     struct wt_ncu_metrics *metrics = NULL;
     struct wt_ncu_source *source = NULL;
     struct wt_error err = {0};
-    ck_assert_int_eq(wt_sass_find(sass, sass_path, counted[_i].kernel, &function, &err), WT_OK);
-    ck_assert_int_eq(wt_ncu_source_read(source_path, counted[_i].kernel, &source, &err), WT_OK);
+    ck_assert_int_eq(wt_sass_find(sass, sass_path, kernel, &function, &err), WT_OK);
+    ck_assert_int_eq(wt_ncu_source_read(source_path, kernel, &source, &err), WT_OK);
     ck_assert_int_eq(wt_ncu_metrics_read(path, &metrics, &err), WT_OK);
-    struct wt_hit_rates hits = wt_hit_rates_of(metrics, (size_t)counted[_i].row, function, source);
-    check_within(hits.slice_bytes, counted[_i].bytes, 0.05);
-    check_within(hits.meet, 1, 0.15);
+    struct wt_hit_rates hits = wt_hit_rates_of(metrics, (size_t)row, function, source);
     wt_ncu_metrics_free(metrics);
     wt_ncu_source_free(source);
     wt_sass_free(sass);
     free(path);
     free(sass_path);
     free(source_path);
+    return hits;
+}
+
+START_TEST(counters_tell_how_many_words_atomics_meet_in)
+{
+    struct wt_hit_rates hits = hits_in(counted[_i].folder, counted[_i].metrics, counted[_i].source, counted[_i].kernel, counted[_i].row);
+    check_within(hits.slice_bytes, counted[_i].bytes, 0.05);
+    check_within(hits.meet, 1, 0.15);
 }
 END_TEST
 
@@ -330,22 +336,9 @@ END_TEST
  * 5,130,240 (gpu_ref/profile/heldout.cu, the source page). The single threads at a tile's sides hit in what those brought. */
 START_TEST(edges_hit_and_the_others_miss_first)
 {
-    struct wt_sass *sass = read_sass(TRACES "heldout/heldout.sass.zst");
-    const struct wt_sass_function *function = NULL;
-    struct wt_ncu_metrics *metrics = NULL;
-    struct wt_ncu_source *source = NULL;
-    struct wt_error err = {0};
-    ck_assert_int_eq(wt_sass_find(sass, "heldout.sass", "stencil_3d", &function, &err), WT_OK);
-    ck_assert_int_eq(wt_ncu_source_read(TRACES "heldout/heldout.source.csv.zst", "stencil_3d", &source, &err), WT_OK);
-    ck_assert_int_eq(wt_ncu_metrics_read(TRACES "heldout/metrics.csv.zst", &metrics, &err), WT_OK);
-    long row = wt_ncu_launch(metrics, "stencil_3d", 4096, 256, 1360, 0);
-    ck_assert_int_ge(row, 0);
-    struct wt_hit_rates hits = wt_hit_rates_of(metrics, (size_t)row, function, source);
+    struct wt_hit_rates hits = hits_in("heldout", "metrics.csv.zst", "heldout", "_Z10stencil_3dPKfPfiii", 1);
     ck_assert_double_eq_tol(hits.l2, 1 - 241.0 * 512 * 256 * 4 / (5130240.0 * 32), 0.03);
     ck_assert_double_eq(hits.l2_part, 1);
-    wt_ncu_metrics_free(metrics);
-    wt_ncu_source_free(source);
-    wt_sass_free(sass);
 }
 END_TEST
 

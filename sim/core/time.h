@@ -21,4 +21,14 @@ static inline double wt_to_cycles(wt_time t)
     return (double)t / 1024.0;
 }
 
+static inline wt_time wt_later(wt_time a, wt_time b)
+{
+    return a > b ? a : b;
+}
+
+static inline wt_time wt_sooner(wt_time a, wt_time b)
+{
+    return a < b ? a : b;
+}
+
 #endif

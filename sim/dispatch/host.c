@@ -8,11 +8,6 @@
 #include "dispatch/host_state.h"
 #include "dispatch/streams.h"
 
-static inline wt_time later(wt_time a, wt_time b)
-{
-    return a > b ? a : b;
-}
-
 static wt_time from_us(const struct wt_host *h, double us)
 {
     return wt_from_cycles(us * h->cycles_per_us);
@@ -30,7 +25,7 @@ static bool is_sooner(const struct wt_agenda_item *a, const struct wt_agenda_ite
 /* Not before what has happened already. */
 static void plan(struct wt_host *h, wt_time time, enum wt_agenda_kind kind, uint32_t which)
 {
-    time = later(time, h->now);
+    time = wt_later(time, h->now);
     h->agenda = wt_grow(h->agenda, &h->agenda_capacity, h->agenda_count + 1, sizeof *h->agenda);
     struct wt_agenda_item item = {time, kind, which};
     size_t at = h->agenda_count++;
@@ -109,7 +104,7 @@ static wt_time follow_as_kernel(const struct wt_host *h, const struct wt_streams
 {
     if (acts_as_kernel(before))
         return before->end + wt_from_cycles(kernel_gap_cycles(h, before, after, in_stream));
-    return after_looking(h, later(after->arrival, streams->streams[after->stream].kernel_end), before->end);
+    return after_looking(h, wt_later(after->arrival, streams->streams[after->stream].kernel_end), before->end);
 }
 
 static wt_time follow_as_copy(const struct wt_host *h, const struct wt_command *before, const struct wt_command *after)
@@ -130,7 +125,7 @@ static wt_time follow(void *context, const struct wt_streams *streams, const str
     if (!acts_as_kernel(after))
         return follow_as_copy(h, before, after);
     wt_time start = follow_as_kernel(h, streams, before, after, in_stream);
-    return after->kind == WT_COMMAND_KERNEL ? later(start - before->end, h->launch_latency) - h->launch_latency + before->end
+    return after->kind == WT_COMMAND_KERNEL ? wt_later(start - before->end, h->launch_latency) - h->launch_latency + before->end
                                             : start;
 }
 
@@ -188,7 +183,7 @@ static bool is_satisfied(const struct wt_host *h, const struct wt_thread_state *
     for (size_t i = 0; i < thread->awaited_count; i++) {
         if (!wt_streams_is_over(&h->streams, thread->awaited[i]))
             return false;
-        *since = later(*since, h->streams.commands[thread->awaited[i]].end);
+        *since = wt_later(*since, h->streams.commands[thread->awaited[i]].end);
     }
     return true;
 }
@@ -217,7 +212,7 @@ static void wake_threads(struct wt_host *h, wt_time end)
         const struct wt_thread_state *thread = &h->threads[i];
         wt_time since;
         if (thread->phase == WT_THREAD_AWAITS && is_satisfied(h, thread, &since))
-            return_from(h, i, later(thread->cost_end, since + from_us(h, h->gpu->host.return_us)));
+            return_from(h, i, wt_later(thread->cost_end, since + from_us(h, h->gpu->host.return_us)));
         else if (thread->phase == WT_THREAD_QUEUES &&
                  has_queue_room(h, h->program->threads[i].calls[thread->next_call].stream))
             resume(h, i, end);
@@ -311,7 +306,7 @@ static void announce_record(struct wt_host *h, uint32_t event)
 /* At the stream: a kernel's is when it would reach the grid scheduler. */
 static wt_time arrival(const struct wt_host *h, const struct wt_thread_state *thread)
 {
-    return thread->cost_end + later(from_us(h, h->gpu->host.submit_us), h->launch_latency) - h->launch_latency;
+    return thread->cost_end + wt_later(from_us(h, h->gpu->host.submit_us), h->launch_latency) - h->launch_latency;
 }
 
 static void submit(struct wt_host *h, uint32_t index, const struct wt_call *call)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "sm/sm.h"
 
 /* A block that is over, before its report leaves the TPC. */
 struct ended {
@@ -70,16 +69,6 @@ struct wt_links {
 
 enum { FIRST_WAVE_STARTS = 1, OTHER_STARTS = 2 };
 
-static inline wt_time later(wt_time a, wt_time b)
-{
-    return a > b ? a : b;
-}
-
-static inline wt_time sooner(wt_time a, wt_time b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- Who is next ---- */
 
 static void set_next(struct wt_links *links, int tpc, wt_time time)
@@ -101,12 +90,12 @@ static void find_hub_next(struct wt_links *links)
     for (int g = 1; g < links->gpc_count; g++)
         soonest = links->heads[g] < links->heads[soonest] ? g : soonest;
     links->hub_soonest = soonest;
-    links->hub_next = links->heads[soonest] == WT_NEVER ? WT_NEVER : later(links->heads[soonest], links->hub_free_at);
+    links->hub_next = links->heads[soonest] == WT_NEVER ? WT_NEVER : wt_later(links->heads[soonest], links->hub_free_at);
 }
 
 static inline void find_soonest(struct wt_links *links)
 {
-    links->soonest = sooner(links->hub_next, links->next[links->winners[1]]);
+    links->soonest = wt_sooner(links->hub_next, links->next[links->winners[1]]);
 }
 
 const wt_time *wt_links_next(const struct wt_links *links)
@@ -124,7 +113,7 @@ static bool may_start(const struct tpc *tpc, const struct wt_launch *launch)
 
 static wt_time past_report(const struct tpc *tpc, wt_time time)
 {
-    return time >= tpc->busy_from ? later(time, tpc->busy_until) : time;
+    return time >= tpc->busy_from ? wt_later(time, tpc->busy_until) : time;
 }
 
 /* When the first pending block could start; WT_NEVER: not before a report has left. */
@@ -133,7 +122,7 @@ static wt_time start_of(const struct wt_links *links, const struct tpc *tpc)
     const struct pending *pending = &tpc->pending[tpc->pending_head];
     if (tpc->pending_count == 0 || !may_start(tpc, &pending->launch))
         return WT_NEVER;
-    return past_report(tpc, later(later(pending->launch.arrival, tpc->free_at[pending->which]), links->now));
+    return past_report(tpc, wt_later(wt_later(pending->launch.arrival, tpc->free_at[pending->which]), links->now));
 }
 
 /* Never without a report in it, which would let nobody send when it is taken. */
@@ -146,14 +135,14 @@ static wt_time send_of(const struct wt_links *links, const struct tpc *tpc)
 {
     if (tpc->count == 0 || (tpc->waiting && !tpc->granted && is_full(&links->queues[tpc->gpc], tpc)))
         return WT_NEVER;
-    return later(tpc->ring[tpc->head].ready, tpc->busy_until);
+    return wt_later(tpc->ring[tpc->head].ready, tpc->busy_until);
 }
 
 static void plan(struct wt_links *links, int number)
 {
     const struct tpc *tpc = &links->tpcs[number];
-    wt_time next = sooner(send_of(links, tpc), start_of(links, tpc));
-    set_next(links, number, next == WT_NEVER ? next : later(next, links->now));
+    wt_time next = wt_sooner(send_of(links, tpc), start_of(links, tpc));
+    set_next(links, number, next == WT_NEVER ? next : wt_later(next, links->now));
 }
 
 /* By arrival; of equals, the one that left first. */
@@ -177,13 +166,13 @@ static void insert(struct wt_links *links, int gpc, const struct message *messag
     if (!soonest)
         return;
     links->hub_soonest = gpc;
-    links->hub_next = later(message->at, links->hub_free_at);
+    links->hub_next = wt_later(message->at, links->hub_free_at);
 }
 
 static void send(struct wt_links *links, struct tpc *tpc, const struct ended *ended, wt_time now)
 {
     struct message message = {.at = now + tpc->travel,
-                              .waited = (uint32_t)sooner(now - ended->ready, UINT32_MAX),
+                              .waited = (uint32_t)wt_sooner(now - ended->ready, UINT32_MAX),
                               .sm = ended->sm,
                               .whole = tpc->granted || now > tpc->busy_until};
     if (now > tpc->busy_until)
@@ -231,7 +220,7 @@ static void let_send(struct wt_links *links, struct queue *queue)
 static void occupy(struct tpc *tpc, int which, const struct wt_launch *launch, wt_time start)
 {
     tpc->free_at[which] = start + (launch->first_wave ? launch->interval : launch->lag);
-    tpc->free_at[1 - which] = later(tpc->free_at[1 - which], start + launch->lag);
+    tpc->free_at[1 - which] = wt_later(tpc->free_at[1 - which], start + launch->lag);
 }
 
 static void start_first(struct wt_links *links, struct tpc *tpc, wt_time now, struct wt_link_event *event)
@@ -278,8 +267,8 @@ wt_time wt_links_launch(struct wt_links *links, int sm, const struct wt_launch *
     int number = links->tpc_of_sm[sm];
     struct tpc *tpc = &links->tpcs[number];
     int which = tpc->sms[0] == sm ? 0 : 1;
-    wt_time start = past_report(tpc, later(launch->arrival, tpc->free_at[which]));
-    links->now = later(links->now, now);
+    wt_time start = past_report(tpc, wt_later(launch->arrival, tpc->free_at[which]));
+    links->now = wt_later(links->now, now);
     if (is_clear(tpc) && start <= now + links->ready_time) {
         occupy(tpc, which, launch, start);
         return start;
@@ -301,8 +290,8 @@ void wt_links_end(struct wt_links *links, int sm, wt_time over, wt_time send_tim
     const struct queue *queue = &links->queues[tpc->gpc];
     struct ended ended = {.ready = over + links->ready_time, .send = send_time, .sm = (uint16_t)sm};
     if (is_clear(tpc) && 2 * (queue->count + queue->launches) < tpc->limit) {
-        send(links, tpc, &ended, later(ended.ready, tpc->busy_until));
-        links->soonest = sooner(links->soonest, links->hub_next);
+        send(links, tpc, &ended, wt_later(ended.ready, tpc->busy_until));
+        links->soonest = wt_sooner(links->soonest, links->hub_next);
         return;
     }
     assert(tpc->count < tpc->size);

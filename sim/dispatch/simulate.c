@@ -123,7 +123,8 @@ static void tell_end(struct engine *e, const struct grid *grid)
 
 #define TELL(engine, call, ...)                                                                                          \
     for (size_t i_ = 0; i_ < (engine)->simulation->watch_count; i_++)                                                    \
-    (engine)->simulation->watches[i_].call((engine)->simulation->watches[i_].context, __VA_ARGS__)
+        if ((engine)->simulation->watches[i_].call)                                                                      \
+            (engine)->simulation->watches[i_].call((engine)->simulation->watches[i_].context, __VA_ARGS__)
 
 static void tell_wait(const struct engine *e)
 {
@@ -200,19 +201,9 @@ static struct wt_running take_end(struct engine *e)
 
 /* ---- Ends and reports ---- */
 
-static inline wt_time later(wt_time a, wt_time b)
-{
-    return a > b ? a : b;
-}
-
 static inline int64_t most(int64_t a, int64_t b)
 {
     return a > b ? a : b;
-}
-
-static inline wt_time sooner(wt_time a, wt_time b)
-{
-    return a < b ? a : b;
 }
 
 static void begin_block(struct engine *e, uint32_t id, wt_time start, wt_time length)
@@ -225,7 +216,7 @@ static void begin_block(struct engine *e, uint32_t id, wt_time start, wt_time le
         sharing->begin(sharing->context, id, grid->index, resident->block, start);
     else
         wt_endqueue_push(&e->ends, (struct wt_running){start + length, id});
-    grid->first_start = sooner(grid->first_start, start);
+    grid->first_start = wt_sooner(grid->first_start, start);
     if (resident->block + 1 == grid->kernel->grid_blocks)
         grid->last_start = start;
     tell_started(e, id);
@@ -235,7 +226,7 @@ static void begin_block(struct engine *e, uint32_t id, wt_time start, wt_time le
 static void fix_origin(struct engine *e)
 {
     for (int i = 0; i < e->simulation->gpu->limits.resident_grids; i++)
-        e->origin = sooner(e->origin, e->grids[i].first_start);
+        e->origin = wt_sooner(e->origin, e->grids[i].first_start);
 }
 
 /* The running block that ends first ends. For the same reason its kernel's first start is known by now. */
@@ -253,7 +244,7 @@ static void end_block(struct engine *e)
     grid->running--;
     tell_block(e, running.id, running.end);
     TELL(e, ended, (uint16_t)(running.id / WT_MAX_SLOTS), (uint16_t)(running.id % WT_MAX_SLOTS), running.end);
-    wt_time over = later(running.end, resident->start + grid->shortest);
+    wt_time over = wt_later(running.end, resident->start + grid->shortest);
     over = (wt_time)most((int64_t)over + grid->outlast, (int64_t)over - (int64_t)e->ready_time);
     struct launcher *launcher = &e->launchers[running.id / WT_MAX_SLOTS];
     assert(launcher->leaving_count < WT_MAX_SLOTS);
@@ -363,7 +354,7 @@ static bool step_links(struct engine *e)
         begin_block(e, event.id, event.at, event.length);
     if (event.kind != WT_LINK_REPORT)
         return false;
-    e->now = later(e->now, event.at);
+    e->now = wt_later(e->now, event.at);
     take_report(e, &event);
     return true;
 }
@@ -474,7 +465,7 @@ static inline wt_time arrival(const struct engine *e)
 static void catch_up(struct engine *e)
 {
     for (;;) {
-        wt_time link = *e->next_link, until = sooner(link, e->now);
+        wt_time link = *e->next_link, until = wt_sooner(link, e->now);
         if (next_end(e, until) <= until)
             end_block(e);
         else if (link <= e->now)
@@ -491,7 +482,7 @@ static bool wait(struct engine *e)
 {
     tell_wait(e);
     for (;;) {
-        wt_time link = *e->next_link, until = sooner(link, arrival(e));
+        wt_time link = *e->next_link, until = wt_sooner(link, arrival(e));
         if (next_end(e, until) <= until && until != WT_NEVER) {
             end_block(e);
         } else if (until == WT_NEVER) {
@@ -499,7 +490,7 @@ static bool wait(struct engine *e)
                 return false;
             end_block(e);
         } else if (arrival(e) <= link) {
-            e->now = later(e->now, until);
+            e->now = wt_later(e->now, until);
             return true;
         } else if (step_links(e)) {
             return true;
@@ -671,7 +662,7 @@ static void set_up_front_end(struct engine *e)
         e->front_end = *e->simulation->front_end;
     else
         e->front_end = wt_serial_front_end(&e->serial, e->simulation->kernel_count,
-                                           later(gap, e->launch_latency) - e->launch_latency);
+                                           wt_later(gap, e->launch_latency) - e->launch_latency);
 }
 
 static void set_up(struct engine *e)

@@ -5,11 +5,6 @@
 
 #include "core/mem.h"
 
-static inline wt_time later(wt_time a, wt_time b)
-{
-    return a > b ? a : b;
-}
-
 void wt_streams_init(struct wt_streams *streams, size_t stream_count, size_t event_count, wt_time event_time,
                      wt_follow follow, void *follow_context)
 {
@@ -52,7 +47,7 @@ static void satisfy(struct wt_streams *s, uint32_t before, uint32_t after, bool 
     if (is_work(to) && cause != WT_NO_COMMAND)
         when = s->follow(s->follow_context, s, &s->commands[cause], to, in_stream) + (from->end - s->commands[cause].end);
     if (when < to->ready || cause == WT_NO_COMMAND)
-        to->ready = later(to->ready, when);
+        to->ready = wt_later(to->ready, when);
     else {
         to->ready = when;
         to->cause = cause;
@@ -114,7 +109,7 @@ void wt_streams_complete(struct wt_streams *s, uint32_t index, wt_time end)
     struct wt_stream_state *stream = &s->streams[s->commands[index].stream];
     stream->outstanding -= is_counted(&s->commands[index]);
     if (s->commands[index].kind == WT_COMMAND_KERNEL)
-        stream->kernel_end = later(stream->kernel_end, end);
+        stream->kernel_end = wt_later(stream->kernel_end, end);
     for (uint32_t e = s->commands[index].first_edge; e != WT_NO_COMMAND; e = s->edges[e].next) {
         uint32_t to = s->edges[e].to;
         satisfy(s, index, to, s->edges[e].in_stream);

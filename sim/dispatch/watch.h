@@ -45,7 +45,7 @@ struct wt_wait {
     int sm_count;
 };
 
-/* All callbacks are needed. */
+/* A callback may be NULL. */
 struct wt_watch {
     void *context;
     void (*arrived)(void *context, uint32_t launch, wt_time at); /* at the grid scheduler */

@@ -31,16 +31,6 @@ void wt_address_space_free(struct wt_address_space *space)
 
 /* ---- Recording ---- */
 
-static void arrived(void *context, uint32_t launch, wt_time at)
-{
-    (void)context, (void)launch, (void)at;
-}
-
-static void waits(void *context, const struct wt_wait *wait)
-{
-    (void)context, (void)wait;
-}
-
 static void handed_out(void *context, const struct wt_handout *handout)
 {
     struct wt_address_space *space = context;
@@ -87,7 +77,7 @@ static void known(void *context, const struct wt_known_end *end)
 
 struct wt_watch wt_address_space_watch(struct wt_address_space *space)
 {
-    return (struct wt_watch){space, arrived, arrived, waits, ended, known, handed_out, started};
+    return (struct wt_watch){.context = space, .ended = ended, .known = known, .handed_out = handed_out, .started = started};
 }
 
 /* ---- The picture ---- */

@@ -36,31 +36,11 @@ void wt_standing_free(struct wt_standing *standing)
     free(standing);
 }
 
-static void no_launch(void *context, uint32_t launch, wt_time at)
-{
-    (void)context, (void)launch, (void)at;
-}
-
-static void no_wait(void *context, const struct wt_wait *wait)
-{
-    (void)context, (void)wait;
-}
-
-static void no_report(void *context, const struct wt_known_end *end)
-{
-    (void)context, (void)end;
-}
-
 static void ended(void *context, uint16_t sm, uint16_t slot, wt_time end)
 {
     struct wt_standing *standing = context;
     (void)end;
     standing->places[sm * WT_MAX_SLOTS + slot].taken = false;
-}
-
-static void no_handout(void *context, const struct wt_handout *handout)
-{
-    (void)context, (void)handout;
 }
 
 static void started(void *context, const struct wt_started *started)
@@ -73,7 +53,7 @@ static void started(void *context, const struct wt_started *started)
 
 struct wt_watch wt_standing_watch(struct wt_standing *standing)
 {
-    return (struct wt_watch){standing, no_launch, no_launch, no_wait, ended, no_report, no_handout, started};
+    return (struct wt_watch){.context = standing, .ended = ended, .started = started};
 }
 
 /* After the first start; 0 would say that there is no deadlock. */
