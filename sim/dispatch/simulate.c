@@ -38,7 +38,7 @@ struct launcher {
     uint16_t early;         /* of the first ones leaving the room is known to be free */
     struct leaving leaving[WT_MAX_SLOTS]; /* a ring, in the order of the ends */
     int32_t clustered;      /* resident blocks of clusters */
-    int32_t credit;         /* blocks of the head that surely fit, as far as known; kept while `counted` */
+    int32_t credit;         /* blocks of the head that fit; kept while `counted` */
 };
 
 /* A kernel that has reached the grid scheduler and is not over. */
@@ -81,7 +81,7 @@ struct engine {
     struct grid *head;          /* of the queue: whose blocks are being handed out; NULL: none waits */
     uint64_t grid_count;
     uint64_t unreported;        /* of all grids */
-    bool counted;               /* credits hold: only blocks of the head are on the SMs, and they fill sub-cores alike */
+    bool counted;               /* credits hold */
     wt_time next_arrival;       /* of a kernel at the grid scheduler */
     wt_time now;                /* the distributor's */
     wt_time origin;             /* WT_NEVER until the first block has ended */
@@ -269,13 +269,17 @@ static inline bool has_room(const struct engine *e, int sm)
     return !wt_sm_refusal(e->sms[sm], &e->head->kernel->shape, &why);
 }
 
-/* Where only the head's blocks are resident and they fill all sub-cores alike, counting them tells who has room. */
+/* Where only the head's blocks are resident, they fill all sub-cores alike and each SM takes as many in all as an empty one (by
+ * its configuration and the holes in its shared memory), counting them tells who has room. */
 static void count_room(struct engine *e)
 {
     const struct wt_shape *shape = &e->head->kernel->shape;
     e->counted = shape->warps % e->simulation->gpu->limits.subcores == 0 && e->unreported == e->head->unreported;
-    for (int sm = 0; e->counted && sm < e->sm_count; sm++)
+    int most = e->counted ? wt_sm_room(e->spare, shape) : 0;
+    for (int sm = 0; e->counted && sm < e->sm_count; sm++) {
         e->launchers[sm].credit = wt_sm_room(e->sms[sm], shape);
+        e->counted = e->launchers[sm].credit + wt_sm_resident_blocks(e->sms[sm]) == most;
+    }
 }
 
 static void finish_grid(struct engine *e, struct grid *grid)
@@ -328,12 +332,12 @@ static void take_report(struct engine *e, const struct wt_link_event *report)
     launcher->leaving_head = --launcher->leaving_count > 0 ? (launcher->leaving_head + 1) % WT_MAX_SLOTS : 0;
     e->unreported--;
     block.grid->unreported--;
-    if (e->head && block.grid != e->head && e->unreported == e->head->unreported)
-        count_room(e);
     if (launcher->early > 0)
         launcher->early--;
     else
         release(e, report->sm, &block, report->ready);
+    if (e->head && block.grid != e->head && e->unreported == e->head->unreported)
+        count_room(e);
     block.grid->first_wave -= block.first_wave;
     if (report->whole && e->head && e->head->most_early > 0 && e->head->first_wave > 0) {
         wt_time left = wt_links_left(e->links, report);
