@@ -158,25 +158,29 @@ START_TEST(a_list_says_all)
                "\t+ c kernel=empty grid=32 cluster=4 stream=1 priority=-1 count=3 wait_us=20 after=b\r\n"
                "d kernel=empty graph=1\n"
                "+ e kernel=empty pdl=1\n"
-               "f kernel=fma1 work=const:3 work_threads=64 work_shared=1 traces=2\n");
+               "f kernel=fma1 work=const:3 work_threads=64 work_shared=1 traces=2\n"
+               "g kernel=stream grid=30x2 queue=5 work=exponential:20:3 split=2 order=longest-first\n");
     assert_output("list l.txt", 0,
                   "[a reps=5 warmup=2 sync=0 graph=0]\n"
                   "a spin 10x20x5 128x1x1 c1x1x1 smem=1000 carveout=100 work=round:5:3:132 seed=9 stream=0 priority=0 "
-                  "cooperative=0 tasks=0 count=1 wait=0 pdl=0 after=\n"
+                  "cooperative=0 tasks=0 queue=0 count=1 wait=0 pdl=0 after=\n"
                   "[b reps=1 warmup=0 sync=7 graph=0]\n"
                   "b persist 1x1x1 32x2x1 c1x1x1 smem=0 carveout=-1 work=none seed=1 stream=0 priority=0 cooperative=1 "
-                  "tasks=100 count=1 wait=0 pdl=0 after=\n"
+                  "tasks=100 queue=0 count=1 wait=0 pdl=0 after=\n"
                   "c empty 32x1x1 128x1x1 c4x1x1 smem=0 carveout=-1 work=none seed=1 stream=1 priority=-1 cooperative=0 "
-                  "tasks=0 count=3 wait=20 pdl=0 after=b\n"
+                  "tasks=0 queue=0 count=3 wait=20 pdl=0 after=b\n"
                   "[d reps=5 warmup=2 sync=0 graph=1]\n"
                   "d empty 1x1x1 128x1x1 c1x1x1 smem=0 carveout=-1 work=none seed=1 stream=0 priority=0 cooperative=0 "
-                  "tasks=0 count=1 wait=0 pdl=0 after=\n"
+                  "tasks=0 queue=0 count=1 wait=0 pdl=0 after=\n"
                   "e empty 1x1x1 128x1x1 c1x1x1 smem=0 carveout=-1 work=none seed=1 stream=0 priority=0 cooperative=0 "
-                  "tasks=0 count=1 wait=0 pdl=1 after=\n"
+                  "tasks=0 queue=0 count=1 wait=0 pdl=1 after=\n"
                   "[f reps=5 warmup=2 sync=0 graph=0]\n"
                   "traces of 2\n"
                   "f fma1 1x1x1 128x1x1 c1x1x1 smem=0 carveout=-1 work=const:3/64/shared seed=1 stream=0 priority=0 "
-                  "cooperative=0 tasks=0 count=1 wait=0 pdl=0 after=\n");
+                  "cooperative=0 tasks=0 queue=0 count=1 wait=0 pdl=0 after=\n"
+                  "[g reps=5 warmup=2 sync=0 graph=0]\n"
+                  "g stream 30x2x1 128x1x1 c1x1x1 smem=0 carveout=-1 work=exponential:20:3 split 2 longest-first seed=1 stream=0 "
+                  "priority=0 cooperative=0 tasks=0 queue=5 count=1 wait=0 pdl=0 after=\n");
 }
 END_TEST
 
@@ -201,8 +205,8 @@ static const struct {
     {"a kernel=spin work=const\n", "l.txt:1: work=const: expected const:N\n"},
     {"a kernel=spin work=pat:1:2:LsX\n", "l.txt:1: work=pat:1:2:LsX: expected pat:S:L:LETTERS[:N], letters s and L\n"},
     {"a kernel=spin work=uniform:5:4\n", "l.txt:1: work=uniform:5:4: expected uniform:A:B with A <= B\n"},
-    {"a kernel=spin work=gauss:5:4\n", "l.txt:1: work=gauss:5:4: known are none, const, uniform, lognormal, pareto, "
-                                       "bimodal, ramp, round and pat\n"},
+    {"a kernel=spin work=gauss:5:4\n", "l.txt:1: work=gauss:5:4: known are none, const, uniform, lognormal, exponential, "
+                                       "pareto, bimodal, ramp, round and pat\n"},
     {"+ a kernel=spin\n", "l.txt:1: + adds a launch to the experiment above, but there is none\n"},
     {"a kernel=spin\n+ kernel=spin\n", "l.txt:2: expected '+ NAME key=value ...'\n"},
     {"a kernel=spin\n+ b kernel=spin reps=2\n",
@@ -218,6 +222,12 @@ static const struct {
     {"../a kernel=spin\n", "l.txt:1: '../a' is no name for an experiment; use letters, digits, _, - and .\n"},
     {"a kernel=spin fast\n", "l.txt:1: 'fast' is not key=value\n"},
     {"a kernel=fma1 work_shared=1\n", "l.txt:1: work_shared is for work that is given to threads; state work_threads=\n"},
+    {"a kernel=fma1 order=longest\n", "l.txt:1: order=longest: known are asis, longest-first, reversed and shuffle\n"},
+    {"a kernel=fma1 grid=9 split=2\n",
+     "l.txt:1: split is for work that is given to blocks, and the grid must be a multiple of it\n"},
+    {"a kernel=fma1 work_threads=64 order=reversed\n", "l.txt:1: order is for work that is given to blocks; remove work_threads=\n"},
+    {"a kernel=empty queue=9\n", "l.txt:1: empty cannot be given out by a counter; remove queue=\n"},
+    {"a kernel=fma1 queue=9 cluster=2 grid=4\n", "l.txt:1: the grid is no multiple of the cluster; make each dimension one\n"},
     {"# nothing\n", "l.txt:1: no experiment; add one\n"},
 };
 
@@ -262,6 +272,22 @@ START_TEST(shared_work)
 }
 END_TEST
 
+/* The remainder goes to the first parts; equal values keep their order, which nothing shows; a shuffle loses none. */
+START_TEST(reworked_work)
+{
+    assert_output("rework 3 asis 1 7 3", 0, "3 2 2 1 1 1 \n");
+    assert_output("rework 2 longest-first 1 7 9 2", 0, "5 4 4 3 1 1 \n");
+    assert_output("rework 1 reversed 1 7 9 2", 0, "2 9 7 \n");
+    char *text = output("rework 1 shuffle 5 1 10 100 1000 10000 100000", 0), *at = text;
+    long sum = 0;
+    for (int i = 0; i < 6; i++)
+        sum += strtol(at, &at, 10);
+    ck_assert_int_eq(sum, 111111);
+    ck_assert_str_ne(text, "1 10 100 1000 10000 100000 \n");
+    free(text);
+}
+END_TEST
+
 enum { DRAWS = 20000 };
 
 static int ascending(const void *a, const void *b)
@@ -297,6 +323,10 @@ START_TEST(drawn_work)
     draws("uniform:5000:5009", v);
     ck_assert(v[0] == 5000 && v[DRAWS - 1] == 5009);
     ck_assert_double_eq_tol(share_up_to(v, 5003), 0.4, 0.018);
+    draws("exponential:1000:100", v);
+    ck_assert(v[0] == 100);
+    ck_assert_double_eq_tol(share_up_to(v, 100), 1 - exp(-0.1), 0.011);
+    ck_assert_double_eq_tol(share_up_to(v, 1000), 1 - exp(-1), 0.017);
     draws("lognormal:15000:0.8", v);
     ck_assert_double_eq_tol(share_up_to(v, 15000), 0.5, 0.018);
     ck_assert_double_eq_tol(share_up_to(v, 15000 * exp(0.8)), 0.841345, 0.014);
@@ -343,6 +373,7 @@ Suite *capture_suite(void)
     tcase_add_test(tcase, shipped_lists_are_good);
     tcase_add_test(tcase, fixed_work);
     tcase_add_test(tcase, shared_work);
+    tcase_add_test(tcase, reworked_work);
     tcase_add_test(tcase, drawn_work);
     tcase_add_test(tcase, seeds_decide);
     suite_add_tcase(suite, tcase);

@@ -6,6 +6,8 @@
  *     capture-host slot START END SM WARP_SLOT WORK BLOCK   the same for one, which is printed; BLOCK 4294967295: two stores
  *     capture-host strange OUT     two launches with awkward names, missing blocks and unstated values
  *     capture-host list FILE       reads an experiment list; prints it, or the message and exits 1
+ *     capture-host share UNIT BLOCKS THREADS VALUE...
+ *     capture-host rework SPLIT ORDER SEED VALUE...
  *     capture-host work SPEC SEED COUNT ROUND */
 #include <cstdio>
 #include <cstdlib>
@@ -119,13 +121,11 @@ static int strange(const char *out)
 
 static void print_launch(const LaunchSpec &l)
 {
-    std::string threads = l.work_threads > 0 ? "/" + std::to_string(l.work_threads) : "";
-    std::printf("%s %s %ldx%ldx%ld %ldx%ldx%ld c%ldx%ldx%ld smem=%ld carveout=%ld work=%s%s%s seed=%ld stream=%ld "
-                "priority=%ld cooperative=%ld tasks=%ld count=%ld wait=%ld pdl=%ld after=%s\n",
+    std::printf("%s %s %ldx%ldx%ld %ldx%ldx%ld c%ldx%ldx%ld smem=%ld carveout=%ld work=%s seed=%ld stream=%ld "
+                "priority=%ld cooperative=%ld tasks=%ld queue=%ld count=%ld wait=%ld pdl=%ld after=%s\n",
                 l.name.c_str(), catalog[l.kernel].name, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2],
-                l.cluster[0], l.cluster[1], l.cluster[2], l.dynamic_smem, l.carveout_kb, l.work.text.c_str(), threads.c_str(),
-                l.work_shared ? "/shared" : "", l.seed, l.stream,
-                l.priority, l.cooperative, l.tasks, l.count, l.wait_us, l.pdl, l.after.c_str());
+                l.cluster[0], l.cluster[1], l.cluster[2], l.dynamic_smem, l.carveout_kb, l.work_text().c_str(), l.seed, l.stream,
+                l.priority, l.cooperative, l.tasks, l.queue, l.count, l.wait_us, l.pdl, l.after.c_str());
 }
 
 static int list(const char *path)
@@ -172,6 +172,22 @@ static int share(int argc, char **argv)
     return 0;
 }
 
+/* rework SPLIT ORDER SEED VALUE... */
+static int rework(int argc, char **argv)
+{
+    std::vector<long long> values;
+    for (int i = 5; i < argc; i++)
+        values.push_back(std::atoll(argv[i]));
+    values = split_work(values, (uint64_t)std::atoi(argv[2]));
+    for (int order = 0; order < 4; order++)
+        if (std::string(argv[3]) == work_orders[order])
+            order_work(&values, (WorkOrder)order, (uint64_t)std::atoi(argv[4]));
+    for (long long value : values)
+        std::printf("%lld ", value);
+    std::printf("\n");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     std::string action = argc > 2 ? argv[1] : "";
@@ -185,5 +201,7 @@ int main(int argc, char **argv)
         return slot(argv);
     if (action == "share" && argc > 5)
         return share(argc, argv);
+    if (action == "rework" && argc > 5)
+        return rework(argc, argv);
     return action == "work" && argc == 6 ? work(argv) : 2;
 }

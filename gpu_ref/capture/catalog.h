@@ -10,6 +10,7 @@ struct KernelInfo {
     int max_threads;  /* per block */
     int tile;         /* > 0: block must be tile × tile */
     bool queue;       /* persistent: needs tasks */
+    bool body;        /* its blocks can also be taken from a queue */
 };
 
 extern const KernelInfo catalog[];

@@ -15,23 +15,27 @@ struct Params {
     unsigned long long mask; /* number of elements - 1, a power of two - 1; >= 2^20 - 1 */
     const unsigned *ring;    /* RING_ENTRIES indices that form one cycle */
     unsigned *counter;       /* of this launch alone; 0 at its start */
-    long long tasks;
+    long long tasks;         /* that a queue gives out */
+    unsigned columns;        /* where they are the blocks of a grid: of one row */
     int never; /* always 0, which the compiler cannot know */
 };
 
 struct NamedKernel {
     const char *name;
     const void *function;
+    const void *from_queue; /* the same with blocks that take those of the grid from a queue; NULL: there is none */
 };
 
-/* An entry of the tables below. */
-#define KERNEL(name, ...) {name, (const void *)(void (*)(Params))__VA_ARGS__}
+/* Entries of the tables below: a kernel; what a block does, which becomes both. */
+#define KERNEL(name, ...) {name, (const void *)(void (*)(Params))__VA_ARGS__, nullptr}
+#define WITH_QUEUE(name, ...) \
+    {name, (const void *)(void (*)(Params))ordinary<__VA_ARGS__>, (const void *)(void (*)(Params))from_queue<__VA_ARGS__>}
 
 /* Tables that end with a NULL name. */
 extern const NamedKernel compute_kernels[], memory_kernels[], register_kernels[];
 
 /* The kernel of that name; a name of the catalog without one is a bug and aborts. */
-const void *kernel_function(const char *name);
+const NamedKernel *named_kernel(const char *name);
 
 /* Fills the ring on the current device. */
 void fill_ring(unsigned *ring);
@@ -102,6 +106,44 @@ __device__ __forceinline__ void keep(const Params &p, float value)
 {
     if (p.never)
         p.data[threadIdx.x] = value;
+}
+
+/* A block's place in the grid. */
+struct Place {
+    unsigned block, x, y, columns;
+    unsigned long long blocks;
+};
+
+using Body = void (*)(const Params &p, const Place &here, long long work);
+
+template <Body BODY> __global__ void ordinary(Params p)
+{
+    WT_TRACE_BEGIN(p.trace);
+    long long work = work_of(p, wavetail::trace_block());
+    BODY(p, {wavetail::trace_block(), blockIdx.x, blockIdx.y, gridDim.x, (unsigned long long)gridDim.x * gridDim.y * gridDim.z}, work);
+    END_WORK(p, work);
+}
+
+/* The next task for the whole block. */
+__device__ __forceinline__ long long take_task(const Params &p)
+{
+    __shared__ unsigned next;
+    if ((threadIdx.x | threadIdx.y | threadIdx.z) == 0)
+        next = atomicAdd(p.counter, 1);
+    __syncthreads();
+    long long task = next;
+    __syncthreads();
+    return task;
+}
+
+template <Body BODY> __global__ void from_queue(Params p)
+{
+    for (long long task; (task = take_task(p)) < p.tasks;) {
+        unsigned block = (unsigned)task;
+        WT_TRACE_BEGIN(p.trace);
+        BODY(p, {block, block % p.columns, block / p.columns, p.columns, (unsigned long long)p.tasks}, work_of(p, block));
+        WT_TRACE_END_TASK(p.trace, task);
+    }
 }
 #endif
 

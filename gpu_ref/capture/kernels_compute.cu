@@ -20,10 +20,8 @@ static __global__ void spin(Params p)
     }
 }
 
-template <int ILP> __global__ void fma_chains(Params p)
+template <int ILP> static __device__ __forceinline__ void fma_chains(const Params &p, const Place &, long long work)
 {
-    WT_TRACE_BEGIN(p.trace);
-    long long work = work_of(p, wavetail::trace_block());
     float chain[ILP], sum = 0;
 #pragma unroll
     for (int c = 0; c < ILP; c++)
@@ -37,20 +35,16 @@ template <int ILP> __global__ void fma_chains(Params p)
     for (int c = 0; c < ILP; c++)
         sum += chain[c];
     keep(p, sum);
-    END_WORK(p, work);
 }
 
-static __global__ void bar(Params p)
+static __device__ __forceinline__ void bar(const Params &p, const Place &, long long work)
 {
-    WT_TRACE_BEGIN(p.trace);
-    long long work = work_of(p, wavetail::trace_block());
     float chain = (float)threadIdx.x;
     for (int n = 0; n < (int)work; n++) {
         chain = fmaf(chain, 0.999f, 0.5f);
         __syncthreads();
     }
     keep(p, chain);
-    END_WORK(p, work);
 }
 
 /* Eight paths; different operations, so that they cannot be merged. */
@@ -76,29 +70,17 @@ static __device__ __noinline__ float path(int which, float x)
     }
 }
 
-static __global__ void diverge(Params p)
+static __device__ __forceinline__ void diverge(const Params &p, const Place &, long long work)
 {
-    WT_TRACE_BEGIN(p.trace);
-    long long work = work_of(p, wavetail::trace_block());
     float x = 1;
     for (int n = 0; n < (int)work; n++)
         x = fabsf(path((int)threadIdx.x & 7, x));
     keep(p, x);
-    END_WORK(p, work);
 }
 
 static __global__ void persist(Params p)
 {
-    __shared__ unsigned next;
-    bool first = (threadIdx.x | threadIdx.y | threadIdx.z) == 0;
-    for (;;) {
-        if (first)
-            next = atomicAdd(p.counter, 1);
-        __syncthreads();
-        long long task = next;
-        __syncthreads();
-        if (task >= p.tasks)
-            return;
+    for (long long task; (task = take_task(p)) < p.tasks;) {
         WT_TRACE_BEGIN(p.trace);
         wait_cycles(p, wt_trace_start_.clock, task);
         WT_TRACE_END_TASK(p.trace, task);
@@ -140,14 +122,14 @@ static __global__ void gridsync(Params p)
 
 const NamedKernel compute_kernels[] = {
     KERNEL("empty", empty),
-    KERNEL("spin", spin),
-    KERNEL("fma1", fma_chains<1>),
-    KERNEL("fma2", fma_chains<2>),
-    KERNEL("fma4", fma_chains<4>),
-    KERNEL("bar", bar),
-    KERNEL("diverge", diverge),
+    {"spin", (const void *)spin, (const void *)persist},
+    WITH_QUEUE("fma1", fma_chains<1>),
+    WITH_QUEUE("fma2", fma_chains<2>),
+    WITH_QUEUE("fma4", fma_chains<4>),
+    WITH_QUEUE("bar", bar),
+    WITH_QUEUE("diverge", diverge),
     KERNEL("persist", persist),
     KERNEL("counter", counter),
     KERNEL("gridsync", gridsync),
-    {nullptr, nullptr},
+    {nullptr, nullptr, nullptr},
 };

@@ -72,14 +72,14 @@ const NamedKernel register_kernels[] = {
     KERNEL("spinr144", spin_family<128, 384>),
     KERNEL("spinr168", spin_family<160, 384>),
     KERNEL("spinr232", spin_family<216, 256>),
-    {nullptr, nullptr},
+    {nullptr, nullptr, nullptr},
 };
 
-const void *kernel_function(const char *name)
+const NamedKernel *named_kernel(const char *name)
 {
     for (const NamedKernel *table : {compute_kernels, memory_kernels, register_kernels})
         for (const NamedKernel *kernel = table; kernel->name; kernel++)
             if (!std::strcmp(kernel->name, name))
-                return kernel->function;
+                return kernel;
     std::abort();
 }

@@ -30,6 +30,8 @@ const NumberKey number_keys[] = {
     {"count", &LaunchSpec::count, 1, 10000},
     {"wait_us", &LaunchSpec::wait_us, 0, 10000000},
     {"pdl", &LaunchSpec::pdl, 0, 1},
+    {"split", &LaunchSpec::split, 1, 1 << 20},
+    {"queue", &LaunchSpec::queue, 0, INT_MAX},
 };
 
 struct SizeKey {
@@ -59,7 +61,7 @@ const ExperimentKey experiment_keys[] = {
 };
 
 const char *const known_keys = "kernel, grid, block, dynamic_smem, carveout_kb, cluster, work, seed, stream, priority, "
-                               "cooperative, work_threads, work_shared, tasks, count, wait_us, pdl, after, and on an "
+                               "cooperative, work_threads, work_shared, split, order, tasks, queue, count, wait_us, pdl, after, and on an "
                                "experiment's first line reps, warmup, sync, graph, traces";
 
 std::string range(const std::string &pair, long low, long high)
@@ -100,6 +102,16 @@ std::string set_size(const std::string &pair, const std::string &text, const Siz
     return "";
 }
 
+std::string set_order(const std::string &pair, const std::string &text, WorkOrder *order)
+{
+    for (int i = 0; i < 4; i++)
+        if (text == work_orders[i]) {
+            *order = (WorkOrder)i;
+            return "";
+        }
+    return pair + ": known are asis, longest-first, reversed and shuffle";
+}
+
 /* `experiment` is NULL on a line that adds a launch. */
 std::string set_key(const std::string &pair, LaunchSpec *launch, Experiment *experiment)
 {
@@ -125,12 +137,27 @@ std::string set_key(const std::string &pair, LaunchSpec *launch, Experiment *exp
         launch->after = text;
         return "";
     }
+    if (key == "order")
+        return set_order(pair, text, &launch->order);
     if (key == "work")
         return parse_work(text, &launch->work);
     if (key != "kernel")
         return "unknown key '" + key + "'; known are " + known_keys;
     launch->kernel = find_kernel(text);
     return launch->kernel >= 0 ? "" : "unknown kernel '" + text + "'; `capture --kernels` lists them";
+}
+
+std::string check_work(const LaunchSpec &launch, bool queue)
+{
+    if (launch.work_threads % 32 != 0 || (launch.work_threads > 0 && (queue || launch.queue > 0)))
+        return "work_threads must be a multiple of 32, and is not for persistent kernels";
+    if (launch.work_shared && launch.work_threads == 0)
+        return "work_shared is for work that is given to threads; state work_threads=";
+    if (launch.split > 1 && (launch.work_threads > 0 || launch.tasks > 0 || launch.blocks() % (uint64_t)launch.split != 0))
+        return "split is for work that is given to blocks, and the grid must be a multiple of it";
+    if (launch.order != WorkOrder::ASIS && launch.work_threads > 0)
+        return "order is for work that is given to blocks; remove work_threads=";
+    return "";
 }
 
 /* "" or why CUDA or the kernel would refuse this. */
@@ -150,15 +177,16 @@ std::string check_launch(const LaunchSpec &launch)
         return "the grid has more than " + std::to_string(INT_MAX) + " blocks; make it smaller";
     if (kernel.queue != (launch.tasks > 0))
         return kernel.queue ? name + " needs tasks=N" : name + " is no persistent kernel; remove tasks=";
-    if (launch.work_threads % 32 != 0 || (launch.work_threads > 0 && kernel.queue))
-        return "work_threads must be a multiple of 32, and is not for persistent kernels";
-    if (launch.work_shared && launch.work_threads == 0)
-        return "work_shared is for work that is given to threads; state work_threads=";
+    if (launch.queue > 0 && !kernel.body)
+        return name + " cannot be given out by a counter; remove queue=";
+    std::string wrong = check_work(launch, kernel.queue);
+    if (!wrong.empty())
+        return wrong;
     long cluster = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
     if (cluster > 16)
         return "a cluster has at most 16 blocks";
     for (int i = 0; i < 3; i++)
-        if (launch.grid[i] % launch.cluster[i] != 0)
+        if ((launch.queue == 0 ? launch.grid[i] : i == 0 ? launch.queue : 1) % launch.cluster[i] != 0)
             return "the grid is no multiple of the cluster; make each dimension one";
     return "";
 }
@@ -283,6 +311,16 @@ class Reader
 };
 
 } // namespace
+
+std::string LaunchSpec::work_text() const
+{
+    std::string text = work.text;
+    if (work_threads > 0)
+        text += "/" + std::to_string(work_threads) + (work_shared ? "/shared" : "");
+    if (split > 1)
+        text += " split " + std::to_string(split);
+    return order == WorkOrder::ASIS ? text : text + " " + work_orders[(int)order];
+}
 
 std::string read_list(const std::string &path, std::vector<Experiment> *experiments)
 {

@@ -10,7 +10,9 @@
  * (none); seed (1); stream, 0 to 15 (0); priority, as CUDA has it, lower is more urgent (0); cooperative, 0 or 1;
  * work_threads, so that work is given to every so many threads in index order, whatever the block size, and a block's end
  * is its last thread's; a multiple of 32 (0: to blocks); work_shared, 0 or 1: the threads of a block do equal parts of what its
- * work_threads were given (0); tasks, for persistent kernels; count, the launch that many times
+ * work_threads were given (0); split, so that works are given to every so many blocks, which do equal parts of them (1); order of the
+ * works: asis, longest-first, reversed or shuffle (asis; split first); tasks, for persistent kernels; queue, of others the launch
+ * of so many blocks that take the grid's from a counter (0: none, an ordinary launch); count, the launch that many times
  * (1); wait_us, before launching (0); pdl, 0 or 1: programmatic dependent launch after the launch before it in its stream
  * (0); after, the name of a launch above, in another stream, that it waits for by an event.
  * Keys of an experiment, on its first line: graph, 0 or 1: all its launches, in one stream, as a graph (0); reps (3);
@@ -30,7 +32,8 @@ struct LaunchSpec {
     int kernel = -1; /* in the catalog */
     long grid[3] = {1, 1, 1}, block[3] = {256, 1, 1}, cluster[3] = {1, 1, 1};
     long dynamic_smem = 0, carveout_kb = -1, seed = 1, stream = 0, priority = 0, cooperative = 0, tasks = 0, count = 1,
-         wait_us = 0, work_threads = 0, work_shared = 0, pdl = 0;
+         wait_us = 0, work_threads = 0, work_shared = 0, pdl = 0, split = 1, queue = 0;
+    WorkOrder order = WorkOrder::ASIS;
     std::string after;
     Work work;
 
@@ -42,8 +45,11 @@ struct LaunchSpec {
     {
         if (work_threads > 0)
             return (threads() + (uint64_t)work_threads - 1) / (uint64_t)work_threads;
-        return tasks > 0 ? (uint64_t)tasks : blocks();
+        return (tasks > 0 ? (uint64_t)tasks : blocks()) / (uint64_t)split;
     }
+
+    /* As traces state it. */
+    std::string work_text() const;
 
     uint64_t records() const { return tasks > 0 ? (uint64_t)tasks : blocks(); }
 };

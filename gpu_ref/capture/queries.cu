@@ -55,7 +55,7 @@ void print_max_clusters()
 {
     if (device_attribute(cudaDevAttrComputeCapabilityMajor) < 9)
         stop("--max-clusters: clusters need compute capability 9.0");
-    const void *function = kernel_function("spin");
+    const void *function = named_kernel("spin")->function;
     int most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     stop_on(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most), "shared memory");
     stop_on(cudaFuncSetAttribute(function, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "large clusters");
@@ -70,7 +70,7 @@ void print_max_clusters()
 
 static void print_kernel_occupancy(const KernelInfo &kernel, int most)
 {
-    const void *function = kernel_function(kernel.name);
+    const void *function = named_kernel(kernel.name)->function;
     cudaFuncAttributes attributes;
     stop_on(cudaFuncGetAttributes(&attributes, function), kernel.name);
     int room = most - (int)attributes.sharedSizeBytes;

@@ -64,7 +64,7 @@ class Runner
         void *arguments[] = {&params};
         auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(options_.warm_ms);
         while (std::chrono::steady_clock::now() < end) {
-            stop_on(cudaLaunchKernel(kernel_function("fma4"), dim3((unsigned)sm_count_), dim3(1024), arguments, 0, 0),
+            stop_on(cudaLaunchKernel(named_kernel("fma4")->function, dim3((unsigned)sm_count_), dim3(1024), arguments, 0, 0),
                     "warm-up");
             stop_on(cudaDeviceSynchronize(), "warm-up");
         }
@@ -163,6 +163,8 @@ class Runner
         std::vector<long long> values = draw_work(spec.work, spec.units(), (uint64_t)spec.seed, sm_count_);
         if (spec.work_shared)
             values = share_work(values, (uint64_t)spec.work_threads, spec.blocks(), spec.threads() / spec.blocks());
+        values = split_work(values, (uint64_t)spec.split);
+        order_work(&values, spec.order, (uint64_t)spec.seed);
         long long *on_device = nullptr;
         stop_on(cudaMalloc(&on_device, values.size() * sizeof values[0]), "memory for work");
         stop_on(cudaMemcpy(on_device, values.data(), values.size() * sizeof values[0], cudaMemcpyHostToDevice), "work");
@@ -170,10 +172,16 @@ class Runner
         return on_device;
     }
 
+    static const void *function_of(const LaunchSpec &spec)
+    {
+        const NamedKernel *kernel = named_kernel(catalog[spec.kernel].name);
+        return spec.queue > 0 ? kernel->from_queue : kernel->function;
+    }
+
     /* Large shared memory and large clusters must be asked for. */
     static void allow(const LaunchSpec &spec)
     {
-        const void *function = kernel_function(catalog[spec.kernel].name);
+        const void *function = function_of(spec);
         cudaFuncAttributes attributes;
         stop_on(cudaFuncGetAttributes(&attributes, function), spec.name);
         int most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - (int)attributes.sharedSizeBytes;
@@ -188,19 +196,26 @@ class Runner
     {
         Prepared launch = {};
         launch.spec = &spec;
-        launch.function = kernel_function(catalog[spec.kernel].name);
+        launch.function = function_of(spec);
         launch.work = work;
         launch.params = base_params();
         launch.params.work = work;
-        launch.params.constant = spec.work.kind == Work::CONST ? (long long)spec.work.a : 0;
+        launch.params.constant = spec.work.kind == Work::CONST ? (long long)spec.work.a / spec.split : 0;
         launch.params.work_threads = spec.work_shared ? 0 : (unsigned)spec.work_threads;
-        launch.params.tasks = spec.tasks;
-        launch.config.gridDim = size(spec.grid);
+        launch.params.tasks = tasks_of(spec);
+        launch.params.columns = (unsigned)spec.grid[0];
+        launch.config.gridDim = spec.queue > 0 ? dim3((unsigned)spec.queue) : size(spec.grid);
         launch.config.blockDim = size(spec.block);
         launch.config.dynamicSmemBytes = (size_t)spec.dynamic_smem;
         launch.config.stream = stream(spec);
         launch.config.numAttrs = set_attributes(spec, launch.attributes);
         return launch;
+    }
+
+    /* 0: an ordinary launch. */
+    static long tasks_of(const LaunchSpec &spec)
+    {
+        return spec.queue > 0 ? (long)spec.blocks() : spec.tasks;
     }
 
     static dim3 size(const long (&value)[3])
@@ -294,11 +309,9 @@ class Runner
         wavetail::Launch described;
         described.name = launch.spec->name;
         described.kernel = catalog[launch.spec->kernel].name;
-        described.work = launch.spec->work.text;
-        if (launch.spec->work_threads > 0)
-            described.work += "/" + std::to_string(launch.spec->work_threads) + (launch.spec->work_shared ? "/shared" : "");
+        described.work = launch.spec->work_text();
         described.work_seed = launch.spec->seed;
-        described.tasks = launch.spec->tasks;
+        described.tasks = tasks_of(*launch.spec);
         described.stream = (int)launch.spec->stream;
         described.carveout_kb = (int)launch.spec->carveout_kb;
         return tracer->add(described, launch.function, launch.config);

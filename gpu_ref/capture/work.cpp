@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <random>
 
 namespace
@@ -20,6 +21,7 @@ const Form forms[] = {
     {"const", Work::CONST, 1, 1, "const:N"},
     {"uniform", Work::UNIFORM, 2, 2, "uniform:A:B with A <= B"},
     {"lognormal", Work::LOGNORMAL, 2, 2, "lognormal:MEDIAN:SIGMA"},
+    {"exponential", Work::EXPONENTIAL, 2, 2, "exponential:MEAN:MIN"},
     {"pareto", Work::PARETO, 2, 3, "pareto:MIN:ALPHA[:CAP] with ALPHA > 0"},
     {"bimodal", Work::BIMODAL, 3, 3, "bimodal:A:B:P with P from 0 to 1"},
     {"ramp", Work::RAMP, 2, 2, "ramp:A:B"},
@@ -86,6 +88,8 @@ double draw(const Work &work, uint64_t i, uint64_t count, int round, std::mt1993
         return work.a + std::floor(unit(random) * (work.b - work.a + 1));
     case Work::LOGNORMAL:
         return std::fmin(work.a * std::exp(work.b * normal(random)), largest);
+    case Work::EXPONENTIAL:
+        return std::fmax(work.b, -work.a * std::log(1 - unit(random)));
     case Work::PARETO:
         return std::fmin(work.a / std::pow(1 - unit(random), 1 / work.b), work.c);
     case Work::BIMODAL:
@@ -103,6 +107,8 @@ double draw(const Work &work, uint64_t i, uint64_t count, int round, std::mt1993
 }
 
 } // namespace
+
+const char *const work_orders[4] = {"asis", "longest-first", "reversed", "shuffle"};
 
 std::string parse_work(const std::string &text, Work *work)
 {
@@ -129,7 +135,7 @@ std::string parse_work(const std::string &text, Work *work)
             work->c = 100 * work->a;
         return in_range(*work) ? "" : wrong;
     }
-    return "work=" + text + ": known are none, const, uniform, lognormal, pareto, bimodal, ramp, round and pat";
+    return "work=" + text + ": known are none, const, uniform, lognormal, exponential, pareto, bimodal, ramp, round and pat";
 }
 
 std::vector<long long> draw_work(const Work &work, uint64_t count, uint64_t seed, int round)
@@ -155,4 +161,31 @@ std::vector<long long> share_work(const std::vector<long long> &values, uint64_t
         shared[block] = (long long)(sum / (double)threads + 0.5);
     }
     return shared;
+}
+
+std::vector<long long> split_work(const std::vector<long long> &values, uint64_t parts)
+{
+    std::vector<long long> all;
+    for (long long value : values)
+        for (uint64_t part = 0; part < parts; part++)
+            all.push_back(value / (long long)parts + ((long long)part < value % (long long)parts));
+    return all;
+}
+
+/* Fisher and Yates. */
+static void shuffle(std::vector<long long> *values, uint64_t seed)
+{
+    std::mt19937_64 random(seed);
+    for (uint64_t left = values->size(); left > 1; left--)
+        std::swap((*values)[left - 1], (*values)[random() % left]);
+}
+
+void order_work(std::vector<long long> *values, WorkOrder order, uint64_t seed)
+{
+    if (order == WorkOrder::LONGEST_FIRST)
+        std::stable_sort(values->begin(), values->end(), std::greater<long long>());
+    else if (order == WorkOrder::REVERSED)
+        std::reverse(values->begin(), values->end());
+    else if (order == WorkOrder::SHUFFLE)
+        shuffle(values, seed);
 }
