@@ -181,6 +181,36 @@ START_TEST(the_oldest_block_is_served_first)
 }
 END_TEST
 
+/* The oldest takes all. Of blocks the second is the oldest once the first has ended; a task that the first block takes then is as old as
+ * that, and the second block still waits. */
+START_TEST(a_task_is_as_old_as_its_block)
+{
+    add(0, 0, 0, 8, 1000);
+    add(0, 0, 0, 8, 1000);
+    add(1001, 0, 0, 8, 1000);
+    DRIVE({.sm_demand = 1 / 8.0, .favour = 1, .parts = parts_of});
+    assert_ends((double[]){1000, 2000, 3000});
+    DRIVE({.sm_demand = 1 / 8.0, .favour = 1, .parts = parts_of, .counter = {.used = true}});
+    assert_ends((double[]){1000, 3000, 2001});
+}
+END_TEST
+
+/* Nobody limits anybody. The SM's first block gets its parameters after 60 cycles, and so does the one that starts at 50; the other SM's
+ * is sooner, so that it has the first task, of 100. */
+START_TEST(tasks_are_taken_as_blocks_come)
+{
+    add(0, 0, 0, 1, 100);
+    add(0, 1, 0, 1, 200);
+    add(50, 1, 0, 1, 400);
+    add(100, 1, 0, 1, 800);
+    DRIVE({.parts = parts_of, .counter = {.used = true, .wait = 60}});
+    assert_ends((double[]){160, 260, 460, 900});
+    runs[0].start = 40;
+    DRIVE({.parts = parts_of, .counter = {.used = true, .wait = 60}});
+    assert_ends((double[]){500, 160, 260, 900});
+}
+END_TEST
+
 /* Two warps cannot use more than a quarter of the SM; the younger eight have the rest. */
 START_TEST(what_the_oldest_cannot_use_others_get)
 {
@@ -375,6 +405,8 @@ Suite *fluid_suite(void)
     tcase_add_test(stages, a_knee_is_a_machine_repairmans);
     tcase_add_test(stages, more_load_is_served_more);
     tcase_add_test(stages, the_oldest_block_is_served_first);
+    tcase_add_test(stages, a_task_is_as_old_as_its_block);
+    tcase_add_test(stages, tasks_are_taken_as_blocks_come);
     tcase_add_test(stages, what_the_oldest_cannot_use_others_get);
     tcase_add_test(stages, parts_of_a_block_share_alike_or_go_apart);
     tcase_add_test(stages, even_the_oldest_block_is_hindered);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/random.h"
 #include "dispatch/endqueue.h"
 
 enum { MOST_PARTS = 2 * WT_MAX_SLOTS, MOST_WARPS = 2048, SUB_CORES = 4 };
@@ -41,9 +42,16 @@ struct server {
 
 struct block {
     uint64_t number;
+    uint64_t age;     /* the higher, the younger; 0: none was here yet */
     uint32_t kernel;
     uint8_t parts;    /* not yet through */
     uint8_t sub_core; /* of its first warp */
+};
+
+/* An SM's to the counter. */
+struct way {
+    wt_time opens; /* not before; WT_NEVER: nothing has started there */
+    double cycles;
 };
 
 struct wt_fluid {
@@ -65,6 +73,9 @@ struct wt_fluid {
     uint32_t *heap; /* all servers, by next */
     struct block *blocks; /* by id */
     uint8_t *sub_cores; /* by SM: of the next block's first warp */
+    uint64_t youngest, tasks_taken;
+    struct way *ways_to_counter; /* by SM; NULL: none is used */
+    struct wt_random jitter;
     struct wt_endqueue starting;
     struct wt_fluid_sums sums;
 };
@@ -184,6 +195,15 @@ static struct served take(struct server *s, int which)
     s->count--;
     memmove(&s->parts[which], &s->parts[which + 1], (size_t)(s->count - which) * sizeof part);
     return part;
+}
+
+/* Behind those that are as old or older. `blocks`: the SM's. */
+static void insert(struct server *s, const struct block *blocks, struct served part)
+{
+    int place = s->count++;
+    for (; place > 0 && blocks[s->parts[place - 1].slot].age > blocks[part.slot].age; place--)
+        s->parts[place] = s->parts[place - 1];
+    s->parts[place] = part;
 }
 
 /* A block's parts on a server, or one of them that goes on its own; or all that are there. */
@@ -361,7 +381,7 @@ static void serve(struct wt_fluid *f, uint32_t id, uint32_t sub_core, int warps,
     look_at(f, s);
     assert(s->count < MOST_PARTS);
     if (f->oldest_first) {
-        s->parts[s->count++] = part;
+        insert(s, &f->blocks[id / WT_MAX_SLOTS * WT_MAX_SLOTS], part);
     } else {
         part.finish += s->clock;
         push(s, part);
@@ -388,15 +408,19 @@ static void admit(struct wt_fluid *f)
     struct block *block = &f->blocks[starting.id];
     const struct wt_fluid_kernel *kernel = &f->kernels[block->kernel];
     struct wt_fluid_part parts[WT_FLUID_PARTS];
-    int count = kernel->parts(kernel->context, block->number, parts), warps = 0;
+    uint64_t number = kernel->counter.used ? f->tasks_taken++ : block->number;
+    int count = kernel->parts(kernel->context, number, parts), warps = 0;
     uint8_t *sub_core = &f->sub_cores[starting.id / WT_MAX_SLOTS];
+    bool stays = kernel->counter.used && block->age > 0;
     advance(f, wt_to_cycles(starting.end));
-    block->sub_core = *sub_core;
+    block->sub_core = stays ? block->sub_core : *sub_core;
+    block->age = stays ? block->age : ++f->youngest;
     for (int i = 0; i < count; i++) {
         serve_warps(f, starting.id, warps, parts[i].warps, parts[i].work);
         warps += parts[i].warps;
     }
-    *sub_core = (uint8_t)((*sub_core + (warps % SUB_CORES > 0 ? warps : 1)) % SUB_CORES);
+    if (!stays)
+        *sub_core = (uint8_t)((*sub_core + (warps % SUB_CORES > 0 ? warps : 1)) % SUB_CORES);
 }
 
 static double next_finish(const struct wt_fluid *f)
@@ -429,12 +453,25 @@ static bool ends_block(const struct wt_fluid *f)
 
 /* ---- The engine's side ---- */
 
+static wt_time come_to_counter(struct wt_fluid *f, const struct wt_fluid_counter *counter, uint32_t sm, wt_time asks)
+{
+    struct way *way = &f->ways_to_counter[sm];
+    if (way->opens == WT_NEVER)
+        way->opens = asks + wt_from_cycles(counter->wait);
+    return (asks > way->opens ? asks : way->opens) + wt_from_cycles(way->cycles + counter->jitter * wt_random_unit(&f->jitter));
+}
+
 static void begin(void *context, uint32_t id, uint32_t kernel, uint64_t number, wt_time start)
 {
     struct wt_fluid *f = context;
     assert(kernel < f->kernel_count);
-    f->blocks[id] = (struct block){.number = number, .kernel = kernel};
-    wt_endqueue_push(&f->starting, (struct wt_running){start + wt_from_cycles(f->kernels[kernel].start_cycles), id});
+    f->blocks[id].number = number;
+    f->blocks[id].kernel = kernel;
+    f->blocks[id].parts = 0;
+    wt_time asks = start + wt_from_cycles(f->kernels[kernel].start_cycles);
+    if (f->kernels[kernel].counter.used)
+        asks = come_to_counter(f, &f->kernels[kernel].counter, id / WT_MAX_SLOTS, asks);
+    wt_endqueue_push(&f->starting, (struct wt_running){asks, id});
 }
 
 static wt_time next_end(void *context, wt_time until)
@@ -486,6 +523,15 @@ static void fill_shares(struct wt_fluid *f, double favour)
     }
 }
 
+static struct way *find_ways(const struct wt_fluid_counter *counter, int sm_count)
+{
+    struct way *ways = wt_alloc((size_t)sm_count, sizeof *ways);
+    struct wt_random random = wt_random_stream(counter->seed, "ways to the counter", 0);
+    for (int sm = 0; sm < sm_count; sm++)
+        ways[sm] = (struct way){.opens = WT_NEVER, .cycles = counter->far * wt_random_unit(&random)};
+    return ways;
+}
+
 struct wt_fluid *wt_fluid_new(const struct wt_fluid_kernel *kernels, size_t count, int sm_count)
 {
     struct wt_fluid *f = wt_alloc(1, sizeof *f);
@@ -507,6 +553,8 @@ struct wt_fluid *wt_fluid_new(const struct wt_fluid_kernel *kernels, size_t coun
     f->heap = wt_alloc(f->count, sizeof *f->heap);
     f->blocks = wt_alloc((size_t)sm_count * WT_MAX_SLOTS, sizeof *f->blocks);
     f->sub_cores = wt_alloc((size_t)sm_count, sizeof *f->sub_cores);
+    f->jitter = wt_random_stream(kernels[0].counter.seed, "coming to the counter", 0);
+    f->ways_to_counter = kernels[0].counter.used ? find_ways(&kernels[0].counter, sm_count) : NULL;
     struct served *parts = wt_alloc((size_t)f->count * MOST_PARTS, sizeof *parts);
     for (uint32_t i = 0; i < f->count; i++) {
         f->servers[i].speed = 1;
@@ -528,6 +576,7 @@ void wt_fluid_free(struct wt_fluid *fluid)
     free(fluid->heap);
     free(fluid->blocks);
     free(fluid->sub_cores);
+    free(fluid->ways_to_counter);
     free(fluid->by_warps);
     free(fluid);
 }

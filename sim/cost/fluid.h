@@ -35,6 +35,16 @@ struct wt_fluid_part {
     double work; /* cycles at full speed, >= 0 */
 };
 
+/* Blocks that stay and take tasks from a counter. Whoever takes an ended one's place is as old as that one: the same block. Numbers go to
+ * tasks in the order in which their blocks come to the counter: start_cycles after their starts, and more. All in cycles, >= 0. */
+struct wt_fluid_counter {
+    bool used;      /* false: ordinary blocks, and the rest is not looked at */
+    double wait;    /* no block of an SM comes sooner after its first one's start: that waits for the kernel's parameters */
+    double far;     /* of an SM, from 0 to so many, by lot: the way */
+    double jitter;  /* of each task, likewise */
+    uint64_t seed;  /* of the lots */
+};
+
 struct wt_fluid_kernel {
     double sm_demand;  /* r/R, >= 0; 0: an SM never limits it */
     double gpu_demand; /* r/G, >= 0; 0: the GPU never limits it */
@@ -46,6 +56,7 @@ struct wt_fluid_kernel {
     double hindered;   /* 0 to 1: the part of full speed that even the oldest is kept to while others wait; 0: to all of it */
     bool sub_cores;    /* an SM's capacity is that of its four sub-cores, each for its own warps; where all kernels say so */
     double start_cycles; /* from a block's start until it asks for anything, >= 0: what its start and end cost */
+    struct wt_fluid_counter counter;
     /* The parts of a block; returns how many. Called once a block, at its start. The warps of all parts together are at
      * most the block's. */
     int (*parts)(void *context, uint64_t block, struct wt_fluid_part parts[WT_FLUID_PARTS]);

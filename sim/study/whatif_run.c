@@ -15,6 +15,11 @@ static const double VARIANT_CYCLES = 37;
  * into 2, 4 and 8, took 190 to 210 cycles of an SM more for each further block of 8 warps, and 15 warps saturate it. */
 static const double START_CYCLES = 370;
 
+/* How blocks come to the counter. Its latency is 290 to 514 cycles by how far an SM is from it (counter_g132). With the other two, tasks of a
+ * first wave of 8 blocks per SM go to young and old blocks as they did on an H200: of each 132 tasks the mean age is the 1.3rd to 6.0th (1.5th
+ * to 6.5th), the first 14 have the 1.1st (1.1st), the first 264 are on 74 SMs (74); fma1 from a queue, traces/h200/remedies. */
+static const struct wt_fluid_counter COUNTER = {.used = true, .wait = 60, .far = 224, .jitter = 30};
+
 const struct wt_whatif_point wt_whatif_as_measured = {.registers_per_thread = -1, .dynamic_shared_bytes = -1, .split = 1};
 
 /* ---- Shapes ---- */
@@ -193,7 +198,7 @@ static struct wt_gpu with_counter(const struct wt_gpu *gpu)
     struct wt_rates *rates = &counter.rates;
     rates->visit_cycles = rates->counter_service_cycles > 0 ? rates->counter_service_cycles : rates->visit_cycles;
     if (rates->counter_latency_cycles > 0)
-        rates->release_cycles = rates->counter_latency_cycles;
+        rates->release_cycles = fmax(0, rates->counter_latency_cycles - COUNTER.far / 2);
     rates->report_cycles = rates->report_ready_cycles = rates->drain_cycles = 0;
     rates->report_send_cycles = (struct wt_curve){0};
     rates->report_offset_cycles.count = 0;
@@ -223,6 +228,9 @@ enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err)
     int subcores = run->gpu->limits.subcores;
     sharer.sub_cores &= !run->coarse && (run->shape.warps % subcores != 0 || whatif->unit % subcores != 0);
     sharer.favour = wt_bound_favour(&run->explanation->bound, favoured_together(run, &sharer));
+    if (run->point->persistent)
+        sharer.counter = COUNTER;
+    sharer.counter.seed = (uint64_t)run->variant + 1;
     sharer.start_cycles = VARIANT_CYCLES * run->variant;
     sharer.parts = parts_of;
     sharer.context = run;
