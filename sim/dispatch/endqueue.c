@@ -12,8 +12,8 @@ enum { WORD = 64, POPS_BETWEEN_LOOKS = 4096, FIRST_DAY_SHIFT = 12, LONGEST_DAY_S
 #define NONE UINT32_MAX
 
 struct wt_endqueue_entry {
-    struct wt_running running;
-    uint32_t next;
+    wt_time end;
+    uint32_t id, next;
 };
 
 void wt_endqueue_init(struct wt_endqueue *queue, size_t capacity)
@@ -90,7 +90,7 @@ static inline void ring_push(struct wt_endqueue *queue, struct wt_running runnin
     uint32_t index = queue->free_entry;
     struct wt_endqueue_entry *entry = &queue->entries[index];
     queue->free_entry = entry->next;
-    *entry = (struct wt_endqueue_entry){running, queue->buckets[bucket]};
+    *entry = (struct wt_endqueue_entry){running.end, running.id, queue->buckets[bucket]};
     queue->buckets[bucket] = index;
     queue->occupied[bucket / WORD] |= UINT64_C(1) << (bucket % WORD);
 }
@@ -118,11 +118,11 @@ static void open_day(struct wt_endqueue *queue)
     while (*link != NONE) {
         uint32_t index = *link;
         struct wt_endqueue_entry *entry = &queue->entries[index];
-        if (day_of(queue, entry->running.end) > queue->today) {
+        if (day_of(queue, entry->end) > queue->today) {
             link = &entry->next;
             continue;
         }
-        heap_push(queue, entry->running);
+        heap_push(queue, (struct wt_running){entry->end, entry->id});
         *link = entry->next;
         entry->next = queue->free_entry;
         queue->free_entry = index;
@@ -136,7 +136,7 @@ static uint64_t earliest_day(const struct wt_endqueue *queue)
     wt_time earliest = WT_NEVER;
     for (uint64_t bucket = 0; bucket <= queue->ring_mask; bucket++)
         for (uint32_t i = queue->buckets[bucket]; i != NONE; i = queue->entries[i].next)
-            earliest = queue->entries[i].running.end < earliest ? queue->entries[i].running.end : earliest;
+            earliest = wt_sooner(earliest, queue->entries[i].end);
     return day_of(queue, earliest);
 }
 
@@ -166,7 +166,7 @@ static void empty_ring(struct wt_endqueue *queue)
 {
     for (uint64_t bucket = 0; bucket <= queue->ring_mask; bucket++) {
         for (uint32_t i = queue->buckets[bucket], next; i != NONE; i = next) {
-            heap_push(queue, queue->entries[i].running);
+            heap_push(queue, (struct wt_running){queue->entries[i].end, queue->entries[i].id});
             next = queue->entries[i].next;
             queue->entries[i].next = queue->free_entry;
             queue->free_entry = i;

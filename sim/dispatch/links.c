@@ -5,6 +5,11 @@
 
 #include "core/mem.h"
 
+/* Which places of an array hold a queue; whoever has one adds no more than `size`. */
+struct ring {
+    uint32_t size, head, count;
+};
+
 /* A block that is over, before its report leaves the TPC. */
 struct ended {
     wt_time ready, send;
@@ -24,50 +29,79 @@ struct pending {
     int which; /* of the TPC's SMs */
 };
 
+/* Its rings have as many places as it has block slots. */
 struct tpc {
-    struct ended *ring; /* reports to be sent; as large as the TPC's block slots */
-    uint32_t size, head, count;
     wt_time busy_from, busy_until; /* sends a report; before, unless it begins only then, others */
-    wt_time waiting_since;
-    bool waiting; /* the first of the ring, for the GPC's queue */
+    wt_time free_at[2]; /* no block starts before on that SM */
+    wt_time travel; /* of a report to the distributor */
+    uint32_t limit; /* sends while the queue is shorter */
+    uint16_t gpc;
+    uint16_t first_sm; /* the other may be any */
+    bool waiting; /* the first report, for the GPC's queue */
     bool granted; /* may send it all the same */
     int started;  /* blocks since its last report */
-    struct pending *pending; /* a ring of the same size: what is to start, in the order in which it was handed out */
-    uint32_t pending_head, pending_count;
-    uint16_t gpc;
-    uint32_t limit; /* sends while the queue is shorter */
-    wt_time travel; /* of a report to the distributor */
+    struct ring reports; /* to be sent */
+    struct ring launches; /* what is to start, in the order in which it was handed out */
+    struct ended *ended;
+    struct pending *pending;
+    wt_time waiting_since;
     int sm_count;
-    uint16_t sms[2];
-    wt_time free_at[2]; /* no block starts before on that SM */
 };
 
+/* A GPC's queue; as many places as the GPC has block slots. */
 struct queue {
-    struct message *ring;
-    uint32_t size, head, count;
+    struct ring ring;
     uint32_t launches; /* replacements that have not started */
     int waiting; /* TPCs */
+    struct message *messages;
     int tpc_count;
     uint16_t *tpcs;
 };
 
 struct wt_links {
-    wt_time soonest; /* event */
+    wt_time soonest; /* event: of the distributor, of a TPC */
+    wt_time hub_next, tpc_next;
+    wt_time now;     /* of the latest event */
+    wt_time hub_free_at;
+    wt_time ready_time, report_time;
+    int hub_turn;    /* the GPC to be served first */
+    int hub_soonest; /* the one whose first report is due first */
     int tpc_count, gpc_count, leaf_count;
     struct tpc *tpcs;
     struct queue *queues;
     uint16_t *tpc_of_sm;
-    uint16_t *winners; /* a tournament of the TPCs' next times: [1] is the soonest; a leaf's parent is (leaves + tpc) / 2 */
+    wt_time *heads;    /* by GPC: arrival of its queue's first report, WT_NEVER when empty */
     wt_time *next;     /* by TPC */
-    wt_time *heads; /* by GPC: arrival of its queue's first report, WT_NEVER when empty */
-    wt_time now;    /* of the latest event */
-    wt_time hub_free_at, hub_next;
-    int hub_turn;    /* the GPC to be served first */
-    int hub_soonest; /* the one whose first report is due first */
-    wt_time ready_time, report_time;
+    uint16_t *winners; /* a tournament of the TPCs' next times: [1] is the soonest; a leaf's parent is (leaves + tpc) / 2 */
 };
 
 enum { FIRST_WAVE_STARTS = 1, OTHER_STARTS = 2 };
+
+/* ---- Rings ---- */
+
+static inline uint32_t place_after(const struct ring *ring, uint32_t place)
+{
+    return place + 1 == ring->size ? 0 : place + 1;
+}
+
+static inline uint32_t place_before(const struct ring *ring, uint32_t place)
+{
+    return (place > 0 ? place : ring->size) - 1;
+}
+
+/* A new last place. */
+static inline uint32_t append(struct ring *ring)
+{
+    assert(ring->count < ring->size);
+    uint32_t place = ring->head + ring->count++;
+    return place < ring->size ? place : place - ring->size;
+}
+
+static inline void drop_first(struct ring *ring)
+{
+    ring->head = place_after(ring, ring->head);
+    ring->count--;
+}
 
 /* ---- Who is next ---- */
 
@@ -82,20 +116,30 @@ static void set_next(struct wt_links *links, int tpc, wt_time time)
         uint16_t right = leaves ? (uint16_t)(2 * node + 1 - links->leaf_count) : links->winners[2 * node + 1];
         links->winners[node] = links->next[right] < links->next[left] ? right : left;
     }
+    links->tpc_next = links->next[links->winners[1]];
 }
 
-static void find_hub_next(struct wt_links *links)
+static inline void set_hub_next(struct wt_links *links, int gpc, wt_time first)
 {
+    links->hub_soonest = gpc;
+    links->hub_next = first == WT_NEVER ? WT_NEVER : wt_later(first, links->hub_free_at);
+}
+
+static inline void find_hub_next(struct wt_links *links)
+{
+    const wt_time *heads = links->heads;
+    wt_time first = heads[0];
     int soonest = 0;
-    for (int g = 1; g < links->gpc_count; g++)
-        soonest = links->heads[g] < links->heads[soonest] ? g : soonest;
-    links->hub_soonest = soonest;
-    links->hub_next = links->heads[soonest] == WT_NEVER ? WT_NEVER : wt_later(links->heads[soonest], links->hub_free_at);
+    for (int g = 1; g < links->gpc_count; g++) {
+        soonest = heads[g] < first ? g : soonest;
+        first = wt_sooner(first, heads[g]);
+    }
+    set_hub_next(links, soonest, first);
 }
 
 static inline void find_soonest(struct wt_links *links)
 {
-    links->soonest = wt_sooner(links->hub_next, links->next[links->winners[1]]);
+    links->soonest = wt_sooner(links->hub_next, links->tpc_next);
 }
 
 const wt_time *wt_links_next(const struct wt_links *links)
@@ -119,8 +163,8 @@ static wt_time past_report(const struct tpc *tpc, wt_time time)
 /* When the first pending block could start; WT_NEVER: not before a report has left. */
 static wt_time start_of(const struct wt_links *links, const struct tpc *tpc)
 {
-    const struct pending *pending = &tpc->pending[tpc->pending_head];
-    if (tpc->pending_count == 0 || !may_start(tpc, &pending->launch))
+    const struct pending *pending = &tpc->pending[tpc->launches.head];
+    if (tpc->launches.count == 0 || !may_start(tpc, &pending->launch))
         return WT_NEVER;
     return past_report(tpc, wt_later(wt_later(pending->launch.arrival, tpc->free_at[pending->which]), links->now));
 }
@@ -128,14 +172,14 @@ static wt_time start_of(const struct wt_links *links, const struct tpc *tpc)
 /* Never without a report in it, which would let nobody send when it is taken. */
 static bool is_full(const struct queue *queue, const struct tpc *tpc)
 {
-    return queue->count > 0 && queue->count + queue->launches >= tpc->limit;
+    return queue->ring.count > 0 && queue->ring.count + queue->launches >= tpc->limit;
 }
 
 static wt_time send_of(const struct wt_links *links, const struct tpc *tpc)
 {
-    if (tpc->count == 0 || (tpc->waiting && !tpc->granted && is_full(&links->queues[tpc->gpc], tpc)))
+    if (tpc->reports.count == 0 || (tpc->waiting && !tpc->granted && is_full(&links->queues[tpc->gpc], tpc)))
         return WT_NEVER;
-    return wt_later(tpc->ring[tpc->head].ready, tpc->busy_until);
+    return wt_later(tpc->ended[tpc->reports.head].ready, tpc->busy_until);
 }
 
 static void plan(struct wt_links *links, int number)
@@ -146,37 +190,35 @@ static void plan(struct wt_links *links, int number)
 }
 
 /* By arrival; of equals, the one that left first. */
-static void insert(struct wt_links *links, int gpc, const struct message *message)
+static inline void insert(struct wt_links *links, int gpc, const struct message *message)
 {
     struct queue *queue = &links->queues[gpc];
-    assert(queue->count < queue->size);
-    uint32_t place = queue->head + queue->count++;
-    for (place = place < queue->size ? place : place - queue->size; place != queue->head;) {
-        uint32_t before = place > 0 ? place - 1 : queue->size - 1;
-        if (queue->ring[before].at <= message->at)
+    struct ring *ring = &queue->ring;
+    uint32_t place = append(ring);
+    while (place != ring->head) {
+        uint32_t before = place_before(ring, place);
+        if (queue->messages[before].at <= message->at)
             break;
-        queue->ring[place] = queue->ring[before];
+        queue->messages[place] = queue->messages[before];
         place = before;
     }
-    queue->ring[place] = *message;
-    if (place != queue->head)
+    queue->messages[place] = *message;
+    if (place != ring->head)
         return;
     bool soonest = message->at < links->heads[links->hub_soonest];
     links->heads[gpc] = message->at;
-    if (!soonest)
-        return;
-    links->hub_soonest = gpc;
-    links->hub_next = wt_later(message->at, links->hub_free_at);
+    if (soonest)
+        set_hub_next(links, gpc, message->at);
 }
 
-static void send(struct wt_links *links, struct tpc *tpc, const struct ended *ended, wt_time now)
+static inline void send(struct wt_links *links, struct tpc *tpc, const struct ended *ended, wt_time now)
 {
+    bool idle = now > tpc->busy_until;
     struct message message = {.at = now + tpc->travel,
                               .waited = (uint32_t)wt_sooner(now - ended->ready, UINT32_MAX),
                               .sm = ended->sm,
-                              .whole = tpc->granted || now > tpc->busy_until};
-    if (now > tpc->busy_until)
-        tpc->busy_from = now;
+                              .whole = tpc->granted || idle};
+    tpc->busy_from = idle ? now : tpc->busy_from;
     tpc->busy_until = now + ended->send;
     tpc->started = 0;
     insert(links, tpc->gpc, &message);
@@ -184,12 +226,10 @@ static void send(struct wt_links *links, struct tpc *tpc, const struct ended *en
 
 static void send_first(struct wt_links *links, struct tpc *tpc, wt_time now)
 {
-    send(links, tpc, &tpc->ring[tpc->head], now);
+    send(links, tpc, &tpc->ended[tpc->reports.head], now);
     links->queues[tpc->gpc].waiting -= tpc->waiting;
     tpc->waiting = tpc->granted = false;
-    if (++tpc->head == tpc->size)
-        tpc->head = 0;
-    tpc->count--;
+    drop_first(&tpc->reports);
 }
 
 static void wait_for_queue(struct wt_links *links, struct tpc *tpc, wt_time now)
@@ -199,12 +239,10 @@ static void wait_for_queue(struct wt_links *links, struct tpc *tpc, wt_time now)
     links->queues[tpc->gpc].waiting++;
 }
 
-/* Lets one TPC of the GPC send: the one that has waited longest. Others may have room now. */
+/* An entry has left the queue. Lets one TPC of the GPC send: the one that has waited longest. Others may have room now. */
 static void let_send(struct wt_links *links, struct queue *queue)
 {
     struct tpc *longest = NULL;
-    if (queue->waiting == 0)
-        return;
     for (int i = 0; i < queue->tpc_count; i++) {
         struct tpc *tpc = &links->tpcs[queue->tpcs[i]];
         if (tpc->waiting && !tpc->granted && (!longest || tpc->waiting_since < longest->waiting_since))
@@ -225,14 +263,15 @@ static void occupy(struct tpc *tpc, int which, const struct wt_launch *launch, w
 
 static void start_first(struct wt_links *links, struct tpc *tpc, wt_time now, struct wt_link_event *event)
 {
-    struct pending pending = tpc->pending[tpc->pending_head];
-    tpc->pending_head = tpc->pending_head + 1 == tpc->size ? 0 : tpc->pending_head + 1;
-    tpc->pending_count--;
+    struct pending pending = tpc->pending[tpc->launches.head];
+    drop_first(&tpc->launches);
     tpc->started++;
     occupy(tpc, pending.which, &pending.launch, now);
     if (!pending.launch.first_wave) {
-        links->queues[tpc->gpc].launches--;
-        let_send(links, &links->queues[tpc->gpc]);
+        struct queue *queue = &links->queues[tpc->gpc];
+        queue->launches--;
+        if (queue->waiting > 0)
+            let_send(links, queue);
     }
     event->kind = WT_LINK_STARTED;
     event->id = pending.launch.id;
@@ -240,11 +279,11 @@ static void start_first(struct wt_links *links, struct tpc *tpc, wt_time now, st
 }
 
 /* Reports go before launches. */
-static void step_tpc(struct wt_links *links, int number, struct wt_link_event *event)
+static __attribute__((noinline)) void step_tpc(struct wt_links *links, int number, struct wt_link_event *event)
 {
     struct tpc *tpc = &links->tpcs[number];
     wt_time now = event->at;
-    bool report = tpc->count > 0 && tpc->ring[tpc->head].ready <= now && tpc->busy_until <= now;
+    bool report = tpc->reports.count > 0 && tpc->ended[tpc->reports.head].ready <= now && tpc->busy_until <= now;
     if (report && (tpc->granted || !is_full(&links->queues[tpc->gpc], tpc))) {
         send_first(links, tpc, now);
     } else {
@@ -259,27 +298,40 @@ static void step_tpc(struct wt_links *links, int number, struct wt_link_event *e
 /* No report waits, and no block that was sent off before has to start first. */
 static inline bool is_clear(const struct tpc *tpc)
 {
-    return tpc->count == 0 && tpc->pending_count == 0;
+    return tpc->reports.count + tpc->launches.count == 0;
+}
+
+static __attribute__((noinline)) void hold_launch(struct wt_links *links, int number, const struct pending *pending)
+{
+    struct tpc *tpc = &links->tpcs[number];
+    tpc->pending[append(&tpc->launches)] = *pending;
+    links->queues[tpc->gpc].launches += !pending->launch.first_wave;
+    plan(links, number);
+    find_soonest(links);
 }
 
 wt_time wt_links_launch(struct wt_links *links, int sm, const struct wt_launch *launch, wt_time now)
 {
     int number = links->tpc_of_sm[sm];
     struct tpc *tpc = &links->tpcs[number];
-    int which = tpc->sms[0] == sm ? 0 : 1;
+    int which = tpc->first_sm != sm;
     wt_time start = past_report(tpc, wt_later(launch->arrival, tpc->free_at[which]));
     links->now = wt_later(links->now, now);
     if (is_clear(tpc) && start <= now + links->ready_time) {
         occupy(tpc, which, launch, start);
         return start;
     }
-    assert(tpc->pending_count < tpc->size);
-    uint32_t tail = tpc->pending_head + tpc->pending_count++;
-    tpc->pending[tail < tpc->size ? tail : tail - tpc->size] = (struct pending){*launch, which};
-    links->queues[tpc->gpc].launches += !launch->first_wave;
-    plan(links, number);
-    find_soonest(links);
+    hold_launch(links, number, &(struct pending){*launch, which});
     return WT_NEVER;
+}
+
+static __attribute__((noinline)) void hold_report(struct wt_links *links, int number, const struct ended *ended)
+{
+    struct tpc *tpc = &links->tpcs[number];
+    tpc->ended[append(&tpc->reports)] = *ended;
+    if (tpc->reports.count == 1)
+        plan(links, number);
+    find_soonest(links);
 }
 
 /* Far from a full queue it is sure when the report leaves. */
@@ -289,17 +341,12 @@ void wt_links_end(struct wt_links *links, int sm, wt_time over, wt_time send_tim
     struct tpc *tpc = &links->tpcs[number];
     const struct queue *queue = &links->queues[tpc->gpc];
     struct ended ended = {.ready = over + links->ready_time, .send = send_time, .sm = (uint16_t)sm};
-    if (is_clear(tpc) && 2 * (queue->count + queue->launches) < tpc->limit) {
+    if (is_clear(tpc) && 2 * (queue->ring.count + queue->launches) < tpc->limit) {
         send(links, tpc, &ended, wt_later(ended.ready, tpc->busy_until));
         links->soonest = wt_sooner(links->soonest, links->hub_next);
         return;
     }
-    assert(tpc->count < tpc->size);
-    uint32_t tail = tpc->head + tpc->count++;
-    tpc->ring[tail < tpc->size ? tail : tail - tpc->size] = ended;
-    if (tpc->count == 1)
-        plan(links, number);
-    find_soonest(links);
+    hold_report(links, number, &ended);
 }
 
 /* ---- The distributor's end ---- */
@@ -315,37 +362,34 @@ static inline int turn_of(const struct wt_links *links, wt_time now)
     return g;
 }
 
-static void step_hub(struct wt_links *links, struct wt_link_event *event)
+static inline void step_hub(struct wt_links *links, struct wt_link_event *event)
 {
     int g = turn_of(links, event->at);
     struct queue *queue = &links->queues[g];
-    const struct message *message = &queue->ring[queue->head];
+    struct ring *ring = &queue->ring;
+    const struct message *message = &queue->messages[ring->head];
     event->kind = WT_LINK_REPORT;
     event->sm = message->sm;
     event->ready = message->at - message->waited;
     event->whole = message->whole;
     event->due = message->at;
-    if (++queue->head == queue->size)
-        queue->head = 0;
-    queue->count--;
-    links->heads[g] = queue->count > 0 ? queue->ring[queue->head].at : WT_NEVER;
+    drop_first(ring);
+    links->heads[g] = ring->count > 0 ? queue->messages[ring->head].at : WT_NEVER;
     links->hub_turn = g + 1 == links->gpc_count ? 0 : g + 1;
     links->hub_free_at = event->at + links->report_time;
     find_hub_next(links);
-    let_send(links, queue);
+    if (queue->waiting > 0)
+        let_send(links, queue);
 }
 
 void wt_links_step(struct wt_links *links, struct wt_link_event *event)
 {
-    int tpc = links->winners[1];
     event->kind = WT_LINK_NOTHING;
-    if (links->hub_next <= links->next[tpc]) {
-        event->at = links->now = links->hub_next;
+    event->at = links->now = links->soonest;
+    if (links->hub_next <= links->tpc_next)
         step_hub(links, event);
-    } else {
-        event->at = links->now = links->next[tpc];
-        step_tpc(links, tpc, event);
-    }
+    else
+        step_tpc(links, links->winners[1], event);
     find_soonest(links);
 }
 
@@ -363,13 +407,14 @@ static void add_sm(struct wt_links *links, const struct wt_gpu *gpu, int sm)
     struct queue *queue = &links->queues[gpu->topology.gpc_of_sm[sm]];
     assert(tpc->sm_count < 2);
     links->tpc_of_sm[sm] = (uint16_t)number;
-    if (tpc->sm_count == 0) {
+    if (tpc->sm_count++ == 0) {
+        tpc->first_sm = (uint16_t)sm;
         tpc->gpc = gpu->topology.gpc_of_sm[sm];
         queue->tpcs[queue->tpc_count++] = (uint16_t)number;
     }
-    tpc->sms[tpc->sm_count++] = (uint16_t)sm;
-    tpc->size += (uint32_t)gpu->limits.blocks_per_sm;
-    queue->size += (uint32_t)gpu->limits.blocks_per_sm;
+    tpc->reports.size += (uint32_t)gpu->limits.blocks_per_sm;
+    tpc->launches.size = tpc->reports.size;
+    queue->ring.size += (uint32_t)gpu->limits.blocks_per_sm;
 }
 
 /* How many TPCs of the GPC are nearer to the distributor. */
@@ -390,10 +435,22 @@ static void set_up_tpc(struct wt_links *links, const struct wt_gpu *gpu, int num
     const struct wt_rates *rates = &gpu->rates;
     struct tpc *tpc = &links->tpcs[number];
     double way = rates->release_cycles - rates->launch_latency_cycles - rates->report_ready_cycles;
-    tpc->ring = wt_alloc(tpc->size, sizeof *tpc->ring);
-    tpc->pending = wt_alloc(tpc->size, sizeof *tpc->pending);
+    tpc->ended = wt_alloc(tpc->reports.size, sizeof *tpc->ended);
+    tpc->pending = wt_alloc(tpc->launches.size, sizeof *tpc->pending);
     tpc->travel = wt_from_cycles((way > 0 ? way : 0) + wt_of_tpc(&rates->report_offset_cycles, number));
     tpc->limit = (uint32_t)(rates->report_queue + rates->report_queue_per_tpc * nearer(links, gpu, number));
+}
+
+static void allocate(struct wt_links *links, const struct wt_topology *t)
+{
+    links->tpcs = wt_alloc((size_t)t->tpc_count, sizeof *links->tpcs);
+    links->queues = wt_alloc((size_t)t->gpc_count, sizeof *links->queues);
+    links->tpc_of_sm = wt_alloc((size_t)t->sm_count, sizeof *links->tpc_of_sm);
+    links->winners = wt_alloc((size_t)links->leaf_count, sizeof *links->winners);
+    links->next = wt_alloc((size_t)links->leaf_count, sizeof *links->next);
+    links->heads = wt_alloc((size_t)t->gpc_count, sizeof *links->heads);
+    for (int g = 0; g < t->gpc_count; g++)
+        links->queues[g].tpcs = wt_alloc((size_t)t->tpc_count, sizeof *links->queues[g].tpcs);
 }
 
 struct wt_links *wt_links_new(const struct wt_gpu *gpu)
@@ -406,20 +463,13 @@ struct wt_links *wt_links_new(const struct wt_gpu *gpu)
                                .report_time = wt_from_cycles(gpu->rates.report_cycles)};
     while (links->leaf_count < t->tpc_count)
         links->leaf_count *= 2;
-    links->tpcs = wt_alloc((size_t)t->tpc_count, sizeof *links->tpcs);
-    links->queues = wt_alloc((size_t)t->gpc_count, sizeof *links->queues);
-    links->tpc_of_sm = wt_alloc((size_t)t->sm_count, sizeof *links->tpc_of_sm);
-    links->winners = wt_alloc((size_t)links->leaf_count, sizeof *links->winners);
-    links->next = wt_alloc((size_t)links->leaf_count, sizeof *links->next);
-    links->heads = wt_alloc((size_t)t->gpc_count, sizeof *links->heads);
-    for (int g = 0; g < t->gpc_count; g++)
-        links->heads[g] = WT_NEVER;
-    for (int g = 0; g < t->gpc_count; g++)
-        links->queues[g].tpcs = wt_alloc((size_t)t->tpc_count, sizeof *links->queues[g].tpcs);
+    allocate(links, t);
     for (int sm = 0; sm < t->sm_count; sm++)
         add_sm(links, gpu, sm);
-    for (int g = 0; g < t->gpc_count; g++)
-        links->queues[g].ring = wt_alloc(links->queues[g].size, sizeof *links->queues[g].ring);
+    for (int g = 0; g < t->gpc_count; g++) {
+        links->heads[g] = WT_NEVER;
+        links->queues[g].messages = wt_alloc(links->queues[g].ring.size, sizeof *links->queues[g].messages);
+    }
     for (int i = 0; i < links->leaf_count; i++)
         set_next(links, i, WT_NEVER);
     for (int i = 0; i < t->tpc_count; i++)
@@ -430,11 +480,11 @@ struct wt_links *wt_links_new(const struct wt_gpu *gpu)
 void wt_links_free(struct wt_links *links)
 {
     for (int i = 0; i < links->tpc_count; i++) {
-        free(links->tpcs[i].ring);
+        free(links->tpcs[i].ended);
         free(links->tpcs[i].pending);
     }
     for (int g = 0; g < links->gpc_count; g++) {
-        free(links->queues[g].ring);
+        free(links->queues[g].messages);
         free(links->queues[g].tpcs);
     }
     free(links->tpcs);

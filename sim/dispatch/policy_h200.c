@@ -21,6 +21,7 @@ struct rotation {
     int extra;       /* group number or -1 */
     int first_gap, gap;
     int next;        /* ordinary group to be visited next */
+    uint8_t following[WT_MAX_GROUPS]; /* the ordinary group after each */
     bool cooperative;
     int extra_start; /* rank at which the extra group's visits of this launch begin */
     int extra_next;  /* the next launch's: the half that got the last block */
@@ -35,6 +36,14 @@ struct rotation {
     int share_left;
 };
 
+static int following(const struct wt_topology *t, int extra, int group)
+{
+    do
+        group = group + 1 == t->group_count ? 0 : group + 1;
+    while (group == extra && t->group_count > 1);
+    return group;
+}
+
 static void *create(const struct wt_policy_start *start)
 {
     struct rotation *r = wt_alloc(1, sizeof *r);
@@ -47,17 +56,11 @@ static void *create(const struct wt_policy_start *start)
     r->next = given ? start->first_group : r->extra == 0;
     if (r->next >= t->group_count)
         r->next = 0;
+    for (int g = 0; g < t->group_count; g++)
+        r->following[g] = (uint8_t)following(t, r->extra, g);
     if (r->extra >= 0 && start->first_extra_sm > 0 && start->first_extra_sm < t->groups[r->extra].sm_count)
         r->extra_next = start->first_extra_sm;
     return r;
-}
-
-static int following(const struct rotation *r, int group)
-{
-    do
-        group = group + 1 == r->topology->group_count ? 0 : group + 1;
-    while (group == r->extra && r->topology->group_count > 1);
-    return group;
 }
 
 /* The group of `open` (bits; not empty) that comes first when the rotation goes on. */
@@ -124,7 +127,7 @@ static uint64_t common_room(const struct wt_room *room)
 {
     int fewest = WT_MAX_SLOTS;
     for (int sm = 0; sm < room->topology->sm_count && fewest > 0; sm++)
-        fewest = least(fewest, wt_room_is_open(room, sm) ? wt_sm_room(room->sms[sm], room->shape) : 0);
+        fewest = least(fewest, wt_room_is_open(room, sm) ? wt_room_blocks(room, sm) : 0);
     return (uint64_t)fewest;
 }
 
@@ -162,7 +165,7 @@ static void turn_of_extra(struct rotation *r)
 
 static void turn_of_other(struct rotation *r, int group)
 {
-    r->next = following(r, group);
+    r->next = r->following[group];
     if (r->since_extra >= 0)
         r->since_extra++;
 }
@@ -195,7 +198,9 @@ static void keep(const struct rotation *r, int group, int blocks, struct wt_visi
     visit->count = kept;
 }
 
-static void visit_complete_round(struct rotation *r, struct wt_visit *visit)
+/* The visits return their group. */
+
+static int visit_complete_round(struct rotation *r, struct wt_visit *visit)
 {
     bool extra_left = r->extra >= 0 && r->rounds_left[r->extra] > 0;
     bool others_left = r->wave_left > (extra_left ? r->rounds_left[r->extra] *
@@ -210,15 +215,16 @@ static void visit_complete_round(struct rotation *r, struct wt_visit *visit)
     list_all(r, group, visit);
     r->rounds_left[group]--;
     r->wave_left -= (uint64_t)visit->count;
+    return group;
 }
 
-static void visit_incomplete_round(struct rotation *r, struct wt_visit *visit)
+static int visit_incomplete_round(struct rotation *r, struct wt_visit *visit)
 {
     int group = r->extra;
     if (group < 0 || r->share[group] == 0) {
         group = r->next;
         while (r->share[group] == 0)
-            group = following(r, group);
+            group = r->following[group];
         turn_of_other(r, group);
     } else {
         turn_of_extra(r);
@@ -227,18 +233,21 @@ static void visit_incomplete_round(struct rotation *r, struct wt_visit *visit)
     keep(r, group, r->share[group], visit);
     r->share[group] = 0;
     r->share_left -= visit->count;
+    return group;
 }
 
 static void list_open(const struct rotation *r, const struct wt_room *room, int group, struct wt_visit *visit)
 {
     const struct wt_group *g = &r->topology->groups[group];
     const uint64_t *words = &room->open[room->first_word[group]];
-    for (int w = 0; w * 64 < g->sm_count; w++)
-        for (uint64_t bits = words[w]; bits; bits &= bits - 1)
-            visit->sms[visit->count++] = g->sms[w * 64 + __builtin_ctzll(bits)];
+    int count = 0;
+    for (int first = 0; first < g->sm_count; first += 64)
+        for (uint64_t bits = *words++; bits; bits &= bits - 1)
+            visit->sms[count++] = g->sms[first + __builtin_ctzll(bits)];
+    visit->count = count;
 }
 
-static void visit_open(struct rotation *r, const struct wt_room *room, struct wt_visit *visit)
+static int visit_open(struct rotation *r, const struct wt_room *room, struct wt_visit *visit)
 {
     uint64_t extra = r->extra >= 0 ? UINT64_C(1) << r->extra : 0;
     uint64_t others = room->open_groups & ~extra;
@@ -250,6 +259,7 @@ static void visit_open(struct rotation *r, const struct wt_room *room, struct wt
         turn_of_other(r, group);
     }
     list_open(r, room, group, visit);
+    return group;
 }
 
 /* A cooperative launch gives the extra group also its part of the incomplete round before others get any. */
@@ -260,8 +270,6 @@ static bool extra_finishes_first(const struct rotation *r)
 
 static void note_half(struct rotation *r, int last_sm)
 {
-    if (r->topology->group_of_sm[last_sm] != r->extra)
-        return;
     int half = r->topology->groups[r->extra].sm_count / 2;
     r->extra_next = half > 0 ? r->topology->rank_in_group[last_sm] / half * half : 0;
 }
@@ -269,17 +277,18 @@ static void note_half(struct rotation *r, int last_sm)
 static void visit_next(void *state, const struct wt_room *room, uint64_t remaining, struct wt_visit *visit)
 {
     struct rotation *r = state;
+    int group;
     visit->count = 0;
     visit->first_wave = r->wave_left > 0 || r->share_left > 0;
-    if (r->wave_left > 0 && !(r->share_left > 0 && extra_finishes_first(r)))
-        visit_complete_round(r, visit);
-    else if (r->share_left > 0)
-        visit_incomplete_round(r, visit);
+    if (!visit->first_wave)
+        group = visit_open(r, room, visit);
+    else if (r->wave_left > 0 && !(r->share_left > 0 && extra_finishes_first(r)))
+        group = visit_complete_round(r, visit);
     else
-        visit_open(r, room, visit);
+        group = visit_incomplete_round(r, visit);
     if ((uint64_t)visit->count > remaining)
         visit->count = (int)remaining;
-    if (visit->count > 0)
+    if (group == r->extra && visit->count > 0)
         note_half(r, visit->sms[visit->count - 1]);
 }
 

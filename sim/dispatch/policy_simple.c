@@ -27,7 +27,7 @@ static void launch(void *state, const struct wt_room *room, uint64_t blocks, boo
     simple->first_wave_left = 0;
     for (int sm = 0; sm < simple->sm_count; sm++)
         if (wt_room_is_open(room, sm))
-            simple->first_wave_left += (uint64_t)wt_sm_room(room->sms[sm], room->shape);
+            simple->first_wave_left += (uint64_t)wt_room_blocks(room, sm);
 }
 
 static void one(struct simple *simple, int sm, struct wt_visit *visit)
@@ -46,7 +46,7 @@ static void most_room(void *state, const struct wt_room *room, uint64_t remainin
     for (int sm = 0; sm < simple->sm_count; sm++) {
         if (!wt_room_is_open(room, sm))
             continue;
-        int fits = wt_sm_room(room->sms[sm], room->shape);
+        int fits = wt_room_blocks(room, sm);
         if (fits > most) {
             most = fits;
             best = sm;

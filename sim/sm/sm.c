@@ -8,6 +8,8 @@
 
 enum { NONE = 0xff };
 
+#define NONE_FIRST UINT32_MAX
+
 /* Set in every lane before a subtraction, it survives where nothing is borrowed: where there is enough. */
 static const uint64_t lane_guard = UINT64_C(0x8000800080008000);
 
@@ -33,8 +35,7 @@ struct wt_sm {
     uint8_t pointer;                    /* sub-core of the next block's first warp */
     uint8_t subcore_mask;               /* sub-cores - 1 */
     uint8_t lowest, highest;            /* slots of the first and last range; NONE when there is none */
-    uint8_t packed; /* up to this slot's range there is no hole between ranges; first fit starts looking
-                       behind it */
+    uint64_t holes; /* bit i: between slot i's range and the next one is a hole */
     struct resident slot[WT_MAX_SLOTS];
 };
 
@@ -56,6 +57,20 @@ static inline int last_hole(const struct wt_sm *sm)
     return sm->shared_total + sm->slot[sm->lowest].start - sm->slot[sm->highest].end;
 }
 
+/* The first hole between ranges with so many units, by the slot before it; NONE: there is none. Without branches on what lies
+ * where, which nobody foresees. */
+static inline int first_hole(const struct wt_sm *sm, int units)
+{
+    uint32_t first = NONE_FIRST;
+    for (uint64_t bits = sm->holes; bits; bits &= bits - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(bits), end = sm->slot[slot].end;
+        uint32_t key = end << 8 | slot;
+        key = sm->slot[sm->slot[slot].after].start - (int)end >= units ? key : NONE_FIRST;
+        first = key < first ? key : first;
+    }
+    return (int)(first & 0xff);
+}
+
 /* First fit: the hole around address 0 first, from its beginning near the end of the space, then by address.
  * Gives the slot whose range comes before (NONE: the new one is the lowest), and the start. */
 static inline bool find_hole(const struct wt_sm *sm, int units, int *before, int *start)
@@ -74,26 +89,32 @@ static inline bool find_hole(const struct wt_sm *sm, int units, int *before, int
         *start = begins_at_end ? end : end - sm->shared_total;
         return true;
     }
-    int i = sm->packed;
-    while (i != sm->highest && sm->slot[sm->slot[i].after].start - sm->slot[i].end < units)
-        i = sm->slot[i].after;
-    *before = i;
-    *start = sm->slot[i].end;
-    return i != sm->highest || last_fits;
+    int i = first_hole(sm, units);
+    *before = i == NONE ? sm->highest : i;
+    *start = sm->slot[*before].end;
+    return i != NONE || last_fits;
 }
 
+static inline uint64_t bit_of(int slot)
+{
+    return UINT64_C(1) << slot;
+}
+
+/* The new range lies at the beginning of its hole. */
 static inline void link_range(struct wt_sm *sm, int slot, int before, int start, int units)
 {
     struct resident *block = &sm->slot[slot];
-    int after = before == NONE ? sm->lowest : sm->slot[before].after;
+    int after = before == NONE ? sm->lowest : sm->slot[before].after, end = start + units;
     block->start = (uint16_t)start;
-    block->end = (uint16_t)(start + units);
+    block->end = (uint16_t)end;
     block->before = (uint8_t)before;
     block->after = (uint8_t)after;
     *(before == NONE ? &sm->lowest : &sm->slot[before].after) = (uint8_t)slot;
     *(after == NONE ? &sm->highest : &sm->slot[after].before) = (uint8_t)slot;
-    if (before == NONE || before == sm->packed)
-        sm->packed = (uint8_t)slot;
+    if (before != NONE)
+        sm->holes &= ~bit_of(before);
+    if (after != NONE && sm->slot[after].start > end)
+        sm->holes |= bit_of(slot);
     sm->shared_free = (uint16_t)(sm->shared_free - units);
 }
 
@@ -102,10 +123,9 @@ static inline void unlink_range(struct wt_sm *sm, int slot)
     const struct resident *block = &sm->slot[slot];
     *(block->before == NONE ? &sm->lowest : &sm->slot[block->before].after) = block->after;
     *(block->after == NONE ? &sm->highest : &sm->slot[block->after].before) = block->before;
-    if (block->before == NONE)
-        sm->packed = sm->packed == slot ? block->after : sm->packed;
-    else if (block->start <= sm->slot[sm->packed].start)
-        sm->packed = block->before;
+    sm->holes &= ~bit_of(slot);
+    if (block->before != NONE)
+        sm->holes = block->after == NONE ? sm->holes & ~bit_of(block->before) : sm->holes | bit_of(block->before);
     sm->shared_free = (uint16_t)(sm->shared_free + block->shape->shared_units);
 }
 
@@ -114,7 +134,8 @@ static void configure(struct wt_sm *sm, int carveout_kb)
     sm->carveout_kb = (int16_t)carveout_kb;
     sm->shared_total = (uint16_t)(carveout_kb * 1024 / sm->limits->shared_unit_bytes);
     sm->shared_free = sm->shared_total;
-    sm->lowest = sm->highest = sm->packed = NONE;
+    sm->lowest = sm->highest = NONE;
+    sm->holes = 0;
 }
 
 struct wt_sm *wt_sm_new(const struct wt_limits *limits)
