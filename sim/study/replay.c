@@ -106,9 +106,41 @@ static enum wt_code load_gpu(const struct wt_trace *trace, const char *name, str
 
 /* ---- One launch ---- */
 
-static wt_time measured_duration(void *context, uint64_t block)
+static int cluster_of(const struct wt_trace_launch *launch)
 {
-    wt_time duration = ((const struct launch *)context)->measured[block].duration;
+    return launch->cluster[0] * launch->cluster[1] * launch->cluster[2];
+}
+
+/* Blocks are handed out cluster by cluster, in each in index order: the index of the one that is `place`-th. */
+static uint64_t block_at(const struct wt_trace_launch *launch, uint64_t place)
+{
+    const int *cluster = launch->cluster;
+    if (cluster[1] * cluster[2] < 2) /* index order */
+        return place;
+    uint64_t size = (uint64_t)cluster_of(launch), which = place / size, within = place % size, block = 0, stride = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        uint64_t side = (uint64_t)cluster[axis], clusters = (uint64_t)launch->grid[axis] / side;
+        block += (which % clusters * side + within % side) * stride;
+        which /= clusters;
+        within /= side;
+        stride *= (uint64_t)launch->grid[axis];
+    }
+    return block;
+}
+
+static uint64_t place_of(const struct wt_trace_launch *launch, uint64_t block)
+{
+    uint64_t place = block, count = wt_trace_grid_blocks(launch);
+    if (launch->cluster[1] * launch->cluster[2] >= 2)
+        for (place = 0; place < count && block_at(launch, place) != block;)
+            place++;
+    return place;
+}
+
+static wt_time measured_duration(void *context, uint64_t place)
+{
+    const struct launch *launch = context;
+    wt_time duration = launch->measured[block_at(launch->trace, place)].duration;
     return duration > WT_CYCLE ? duration : WT_CYCLE;
 }
 
@@ -116,8 +148,9 @@ static void compare(void *context, const struct wt_block_run *run)
 {
     struct batch *batch = context;
     struct launch *launch = &batch->launches[run->launch];
-    const struct measurement *measured = &launch->measured[run->block];
     struct wt_block_run moved = *run;
+    moved.block = block_at(launch->trace, run->block);
+    const struct measurement *measured = &launch->measured[moved.block];
     moved.launch = (uint32_t)launch->index;
     moved.start += batch->begin;
     moved.end += batch->begin;
@@ -192,11 +225,6 @@ static void assess(struct launch *launch, struct wt_replay *replay, const struct
     part->first_wave_blocks = launch->first_wave_blocks;
     part->first_wave_placement_match = (double)launch->first_wave_hits / (double)launch->first_wave_blocks;
     quantiles(launch->start_errors, launch->blocks, &part->start_error_p50, &part->start_error_p95);
-}
-
-static int cluster_of(const struct wt_trace_launch *launch)
-{
-    return launch->cluster[0] * launch->cluster[1] * launch->cluster[2];
 }
 
 /* Blocks that can be on the GPU at once. */
@@ -300,6 +328,7 @@ static bool is_asked(const struct batch *batch, const struct wt_why *why)
 static struct wt_watch ask_about(const struct batch *batch, struct wt_why *why)
 {
     why->first_launch = (uint32_t)batch->launches[0].index;
+    why->block = why->question.block = place_of(batch->replay->trace->launches + why->question.launch, why->question.block);
     why->shown_from = wt_to_cycles(batch->begin);
     why->question.cycles -= why->shown_from;
     why->question.launch -= why->first_launch;
