@@ -11,9 +11,11 @@
 
 static const double VARIANT_CYCLES = 37;
 
-/* What a block does besides its work, which its parts each do again: cycles of a warp at full speed. Blocks of one FMA chain, cut
- * into 2, 4 and 8, took 190 to 210 cycles of an SM more for each further block of 8 warps, and 15 warps saturate it. */
-static const double START_CYCLES = 370;
+/* What a block does besides its work, which its parts each do again: cycles of a warp at full speed, in which its warps take no more than so
+ * many of an SM's issue slots, as cycles of an SM per warp, and nothing of the GPU's memory. Blocks of 8 warps with one FMA chain, cut into
+ * 2, 4 and 8, took 190 to 210 cycles of an SM more for each further block, and 15 warps saturate it; with four chains, of which 5 do, 170
+ * to 190, and 180 to 220 with conflicts in shared memory. */
+static const double START_CYCLES = 370, START_SM_CYCLES = 24;
 
 /* How blocks come to the counter. Its latency is 290 to 514 cycles by how far an SM is from it (counter_g132). With the other two, tasks of a
  * first wave of 8 blocks per SM go to young and old blocks as they did on an H200: of each 132 tasks the mean age is the 1.3rd to 6.0th (1.5th
@@ -91,6 +93,12 @@ static void share(struct wt_fluid_part *parts, int count)
         parts[i].work = work / warps;
 }
 
+/* Of a part of a block that is split, besides its share, which has a share of the whole's start in it. */
+static double start_of_part(const struct wt_whatif_run *run)
+{
+    return run->whatif->simulated ? 0 : START_CYCLES * (1 - 1.0 / run->point->split);
+}
+
 /* The block's warps by the measured blocks they come from. */
 static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT_FLUID_PARTS])
 {
@@ -98,7 +106,8 @@ static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT
     const struct wt_stays *stays = run->whatif->stays;
     const double *measured = run->whatif->parts[run->explanation->mode];
     double each = run->explanation->scale / run->point->split * work_factor(run);
-    double own_start = run->point->split > 1 && !run->whatif->simulated ? START_CYCLES * (1 - 1.0 / run->point->split) : 0;
+    const struct wt_bound *bound = &run->explanation->bound;
+    double own_start = bound->gpu ? 0 : start_of_part(run) * fmin(1, START_SM_CYCLES * bound->saturation / START_CYCLES);
     int count = 0;
     block = run->order ? run->order[block] : block;
     uint64_t warps = (uint64_t)run->shape.warps, own = (uint64_t)stays->warps, row = (uint64_t)run->gpu->limits.subcores;
@@ -106,7 +115,7 @@ static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT
     uint64_t first = block / (uint64_t)run->point->split * warps, warp = first, end = first + warps;
     while (warp < end && warp / own < stays->count) {
         uint64_t from = block_like(run, warp), next = least((warp / unit + 1) * unit, end);
-        if (run->explanation->bound.apart)
+        if (bound->apart)
             next = least(next, first + ((warp - first) / row + 1) * row);
         parts[count++] = (struct wt_fluid_part){(int)(next - warp), measured[from] * each + own_start};
         warp = next;
@@ -232,6 +241,8 @@ enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err)
         sharer.counter = COUNTER;
     sharer.counter.seed = (uint64_t)run->variant + 1;
     sharer.start_cycles = VARIANT_CYCLES * run->variant;
+    if (run->explanation->bound.gpu)
+        sharer.start_cycles += start_of_part(run);
     sharer.parts = parts_of;
     sharer.context = run;
     struct wt_fluid *fluid = wt_fluid_new(&sharer, 1, run->gpu->topology.sm_count);
