@@ -9,16 +9,29 @@
 #include "core/random.h"
 #include "dispatch/endqueue.h"
 
-enum { MOST_PARTS = 2 * WT_MAX_SLOTS, MOST_WARPS = 2048, SUB_CORES = 4 };
+/* TABLED: warps of a server, and of an SM on average, for which a single kernel's speeds are computed once. */
+enum { MOST_CLAIMS = 2 * WT_MAX_SLOTS, SUB_CORES = 4, TABLED = 64, ALL_RATES = MOST_CLAIMS * (MOST_CLAIMS + 1) / 2 };
+
+#define NONE UINT32_MAX
 
 /* Of the next younger block, even where the oldest takes all: what that one cannot use. */
 static const double LEAST_SHARE = 1e-6;
 
-/* A part that is being served. Served alike, `finish` is when on its server's clock; oldest first, it is what is left. */
-struct served {
-    double finish, rate; /* of full speed, before the GPU slows it down; oldest first only */
+/* Warps of a block on one server that have equally much to do. */
+struct piece {
+    double work;   /* served alike: when it is through, on the server's clock */
+    uint32_t next; /* of the claim, with more work; NONE */
+    uint32_t warps;
+};
+
+/* A block's warps on a server that share alike: all of them, or those of one part. */
+struct claim {
+    double left; /* of its first piece; served alike: when that is through, on the server's clock */
+    double rate; /* of full speed, before the GPU slows it down; oldest first only */
+    uint32_t piece; /* the first to be through */
     uint32_t kernel;
-    uint8_t slot, warps;
+    uint16_t warps; /* not yet through */
+    uint8_t slot;
 };
 
 /* An SM, or a sub-core. */
@@ -30,21 +43,22 @@ struct server {
     double grains;   /* load times a customer's demand */
     double asks;     /* demands on the GPU at full speed */
     double gpu_grains;
-    double warps;    /* being served */
     double asked;    /* demands on the GPU as it serves */
     double serving;  /* warps times their rates */
-    double next;     /* on the GPU's clock: its first part is through; INFINITY */
+    double next;     /* on the GPU's clock: its first piece is through; INFINITY */
+    int warps;       /* being served */
+    int squares;     /* of its claims' warps */
     int count;
-    int first;       /* of its parts to be through; oldest first only */
-    uint32_t place;  /* in the GPU's heap */
-    struct served *parts; /* a heap by finish; oldest first: by age */
+    int first;       /* claim whose piece is the first to be through; oldest first only */
+    struct claim *claims; /* a heap by what is left; oldest first: by age */
+    size_t capacity;
 };
 
 struct block {
     uint64_t number;
     uint64_t age;     /* the higher, the younger; 0: none was here yet */
     uint32_t kernel;
-    uint8_t parts;    /* not yet through */
+    uint16_t pieces;  /* not yet through */
     uint8_t sub_core; /* of its first warp */
 };
 
@@ -58,9 +72,8 @@ struct wt_fluid {
     const struct wt_fluid_kernel *kernels;
     size_t kernel_count;
     bool oldest_first, hindered;
-    double *by_warps; /* what a server serves so many warps, as demands; NULL: several kernels */
-    struct share { double weight, sum; } shares[MOST_PARTS + 1]; /* one kernel's claims by age: the i-th's, and of the first i together */
-    uint32_t ways;  /* servers of an SM */
+    uint32_t ways;  /* servers of an SM: 1 or SUB_CORES */
+    int way_bits;   /* its logarithm */
     uint32_t count; /* of all servers */
     double now;     /* cycles */
     double clock;   /* the GPU's, at `now` */
@@ -69,16 +82,34 @@ struct wt_fluid {
     double grains;  /* asks times a customer's demand, all servers */
     double asks;
     double serving; /* all servers */
+    size_t warps;   /* likewise */
+    bool known;     /* the next two are computed */
+    double finish;  /* when the first piece is through, cycles; INFINITY: never */
+    wt_time end;    /* likewise, and not before; WT_NEVER */
     struct server *servers;
-    uint32_t *heap; /* all servers, by next */
+    uint64_t *rounds; /* 1: the first server of all; 2 i and 2 i + 1 are who played for i; from first_round on all servers */
+    uint32_t first_round; /* a power of two */
     struct block *blocks; /* by id */
     uint8_t *sub_cores; /* by SM: of the next block's first warp */
+    struct piece *pieces;
+    size_t piece_count, piece_capacity;
+    uint32_t free_piece; /* those that were given back, by next */
     uint64_t youngest, tasks_taken;
     struct way *ways_to_counter; /* by SM; NULL: none is used */
     struct wt_random jitter;
     struct wt_endqueue starting;
     struct wt_fluid_sums sums;
+    /* One kernel alone, 0: not computed yet. */
+    double served[TABLED + 1]; /* what part of what so many warps ask for a server serves */
+    double *gpu_served;        /* the same of the GPU, where nothing else limits; NULL: something does, or several kernels */
+    size_t gpu_tabled;
+    double *rates[TABLED + 1]; /* by the warps of each claim: of one claim, of two, and so on; NULL: not computed yet */
 };
+
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
 
 /* ---- Stages ---- */
 
@@ -95,231 +126,233 @@ double wt_fluid_served(double load, double grain)
     return (1 - loss) / load;
 }
 
-/* ---- Servers by their next event ---- */
-
-static void put(struct wt_fluid *f, uint32_t place, uint32_t server)
+/* Of a server. */
+static double served_part(struct wt_fluid *f, int warps, double load, double grains)
 {
-    f->heap[place] = server;
-    f->servers[server].place = place;
+    bool tabled = f->kernel_count == 1 && warps <= TABLED;
+    if (tabled && f->served[warps] > 0)
+        return f->served[warps];
+    double served = wt_fluid_served(load, load > 0 ? grains / load : 0);
+    if (tabled)
+        f->served[warps] = served;
+    return served;
 }
 
-static bool sooner(const struct wt_fluid *f, uint32_t a, uint32_t b)
+/* Of the GPU. */
+static double gpu_served_part(struct wt_fluid *f)
 {
-    return f->servers[a].next < f->servers[b].next || (f->servers[a].next == f->servers[b].next && a < b);
+    if (f->load <= 1 && f->grains <= 0)
+        return 1;
+    bool tabled = f->gpu_served && f->warps < f->gpu_tabled;
+    if (tabled && f->gpu_served[f->warps] > 0)
+        return f->gpu_served[f->warps];
+    double served = wt_fluid_served(f->load, f->asks > 0 ? f->grains / f->asks : 0);
+    if (tabled)
+        f->gpu_served[f->warps] = served;
+    return served;
 }
 
-/* The server's next event has changed. */
-static void move(struct wt_fluid *f, uint32_t server)
+/* ---- Servers by their next event: a tournament ---- */
+
+/* Times are not negative, so that such doubles have the order of their bits; the last bits, less than 1e-12 of the time, make room for the
+ * server: of equals the lower wins. */
+static uint64_t round_of(const struct wt_fluid *f, uint32_t server)
 {
-    uint32_t place = f->servers[server].place;
-    while (place > 0 && sooner(f, server, f->heap[(place - 1) / 2])) {
-        put(f, place, f->heap[(place - 1) / 2]);
-        place = (place - 1) / 2;
+    uint64_t bits;
+    memcpy(&bits, &f->servers[server].next, sizeof bits);
+    return (bits & ~(uint64_t)(f->first_round - 1)) | server;
+}
+
+static uint32_t first_server(const struct wt_fluid *f)
+{
+    return (uint32_t)f->rounds[1] & (f->first_round - 1);
+}
+
+/* The server's next event has changed. Without branches, which nobody could predict. */
+static void play(struct wt_fluid *f, uint32_t server)
+{
+    uint64_t winner = round_of(f, server), *rounds = f->rounds;
+    uint32_t at = f->first_round + server;
+    rounds[at] = winner;
+    for (; at > 1; at /= 2) {
+        uint64_t other = rounds[at ^ 1];
+        winner = other < winner ? other : winner;
+        rounds[at / 2] = winner;
     }
-    for (uint32_t child = 2 * place + 1; child < f->count; child = 2 * place + 1) {
-        if (child + 1 < f->count && sooner(f, f->heap[child + 1], f->heap[child]))
-            child++;
-        if (!sooner(f, f->heap[child], server))
-            break;
-        put(f, place, f->heap[child]);
-        place = child;
-    }
-    put(f, place, server);
 }
 
-/* ---- Parts that are served alike: a heap ---- */
+/* ---- Pieces ---- */
 
-static bool before(const struct served *a, const struct served *b)
+static uint32_t new_piece(struct wt_fluid *f)
 {
-    return a->finish < b->finish || (a->finish == b->finish && a->slot < b->slot);
+    uint32_t piece = f->free_piece;
+    if (piece != NONE) {
+        f->free_piece = f->pieces[piece].next;
+        return piece;
+    }
+    f->pieces = wt_grow(f->pieces, &f->piece_capacity, f->piece_count + 1, sizeof *f->pieces);
+    return (uint32_t)f->piece_count++;
 }
 
-static void push(struct server *server, struct served part)
+static void free_piece(struct wt_fluid *f, uint32_t piece)
+{
+    f->pieces[piece].next = f->free_piece;
+    f->free_piece = piece;
+}
+
+/* Returns how many pieces the claim has more. */
+static int add_piece(struct wt_fluid *f, struct claim *claim, double work, uint32_t warps)
+{
+    uint32_t before = NONE, after = claim->piece;
+    claim->warps = (uint16_t)(claim->warps + warps);
+    while (after != NONE && f->pieces[after].work < work) {
+        before = after;
+        after = f->pieces[after].next;
+    }
+    if (after != NONE && f->pieces[after].work <= work) {
+        f->pieces[after].warps += warps;
+        return 0;
+    }
+    uint32_t piece = new_piece(f);
+    f->pieces[piece] = (struct piece){work, after, warps};
+    *(before == NONE ? &claim->piece : &f->pieces[before].next) = piece;
+    return 1;
+}
+
+/* ---- Claims that are served alike: a heap ---- */
+
+static bool before(const struct claim *a, const struct claim *b)
+{
+    return a->left < b->left || (a->left == b->left && a->slot < b->slot);
+}
+
+static void push(struct server *server, struct claim claim)
 {
     int place = server->count++;
-    while (place > 0 && before(&part, &server->parts[(place - 1) / 2])) {
-        server->parts[place] = server->parts[(place - 1) / 2];
+    while (place > 0 && before(&claim, &server->claims[(place - 1) / 2])) {
+        server->claims[place] = server->claims[(place - 1) / 2];
         place = (place - 1) / 2;
     }
-    server->parts[place] = part;
+    server->claims[place] = claim;
 }
 
-static struct served pop(struct server *server)
+/* For the heap's first. */
+static void exchange_first(struct server *server, struct claim with)
 {
-    struct served first = server->parts[0], last = server->parts[--server->count];
     int place = 0;
     for (int child = 1; child < server->count; child = 2 * place + 1) {
-        if (child + 1 < server->count && before(&server->parts[child + 1], &server->parts[child]))
+        if (child + 1 < server->count && before(&server->claims[child + 1], &server->claims[child]))
             child++;
-        if (!before(&server->parts[child], &last))
+        if (!before(&server->claims[child], &with))
             break;
-        server->parts[place] = server->parts[child];
+        server->claims[place] = server->claims[child];
         place = child;
     }
-    server->parts[place] = last;
-    return first;
+    server->claims[place] = with;
 }
 
-static void serve_alike(struct server *s)
+/* Returns when the server's first piece is through. */
+static double serve_alike(struct wt_fluid *f, struct server *s)
 {
-    s->speed = wt_fluid_served(s->load, s->load > 0 ? s->grains / s->load : 0);
+    s->speed = served_part(f, s->warps, s->load, s->grains);
     s->asked = s->asks * s->speed;
     s->serving = s->warps * s->speed;
-    s->next = s->count > 0 ? s->seen + (s->parts[0].finish - s->clock) / s->speed : INFINITY;
+    return s->count > 0 ? s->seen + (s->claims[0].left - s->clock) / s->speed : INFINITY;
 }
 
-/* ---- Parts that are served by age: a list ---- */
+/* ---- Claims that are served by age: a list ---- */
 
-static double left_at(const struct served *part)
+/* `left` is what the server serves of all its claims, as demands. Whoever reaches full speed leaves his share to the others. */
+static void share_out(const struct wt_fluid *f, const struct server *s, double left, double *rates)
 {
-    return part->finish <= 0 ? 0 : part->rate > 0 ? part->finish / part->rate : INFINITY;
-}
-
-static void find_first(struct server *s)
-{
-    double least = INFINITY;
-    s->first = 0;
+    double weights[MOST_CLAIMS], most[MOST_CLAIMS], weight = 1, sum = 0, each = 0;
     for (int i = 0; i < s->count; i++) {
-        double left = left_at(&s->parts[i]);
-        if (left < least) {
-            least = left;
-            s->first = i;
-        }
-    }
-    s->next = s->count > 0 ? s->seen + least : INFINITY;
-}
-
-static struct served take(struct server *s, int which)
-{
-    struct served part = s->parts[which];
-    s->count--;
-    memmove(&s->parts[which], &s->parts[which + 1], (size_t)(s->count - which) * sizeof part);
-    return part;
-}
-
-/* Behind those that are as old or older. `blocks`: the SM's. */
-static void insert(struct server *s, const struct block *blocks, struct served part)
-{
-    int place = s->count++;
-    for (; place > 0 && blocks[s->parts[place - 1].slot].age > blocks[part.slot].age; place--)
-        s->parts[place] = s->parts[place - 1];
-    s->parts[place] = part;
-}
-
-/* A block's parts on a server, or one of them that goes on its own; or all that are there. */
-struct claim {
-    double most;   /* what it is served at full speed, as demands */
-    double grains;
-    int warps, first, next;
-};
-
-static struct claim claim_at(const struct wt_fluid *f, const struct server *s, int first)
-{
-    struct claim c = {.first = first, .next = first};
-    for (; c.next < s->count && s->parts[c.next].slot == s->parts[first].slot; c.next++) {
-        if (c.next > first && f->kernels[s->parts[first].kernel].apart)
-            break;
-        const struct wt_fluid_kernel *kernel = &f->kernels[s->parts[c.next].kernel];
-        double demand = s->parts[c.next].warps * kernel->sm_demand * f->ways;
-        c.most += demand;
-        if (!f->by_warps)
-            c.grains += demand * kernel->sm_grain * kernel->sm_demand;
-        c.warps += s->parts[c.next].warps;
-    }
-    return c;
-}
-
-static void serve_claim(const struct wt_fluid *f, struct server *s, const struct claim *c, double served)
-{
-    double rate = c->most > 0 ? fmin(1, served / c->most) : 1;
-    for (int part = c->first; part < c->next; part++) {
-        s->parts[part].rate = rate;
-        s->serving += s->parts[part].warps * rate;
-        s->asked += s->parts[part].warps * rate * f->kernels[s->parts[part].kernel].gpu_demand;
-    }
-}
-
-/* `claims` by age; `left` is what the server serves of them all. On return `served` is each one's. Whoever reaches full speed leaves
- * his share to the others. */
-static void share_out(const struct wt_fluid *f, const struct server *s, const struct claim *claims, int count, double left,
-                      double *served)
-{
-    double weights[MOST_PARTS], weight = 1, sum = 0;
-    for (int i = 0; i < count; i++) {
-        served[i] = 0;
+        const struct wt_fluid_kernel *kernel = &f->kernels[s->claims[i].kernel];
+        most[i] = s->claims[i].warps * kernel->sm_demand * f->ways;
         weights[i] = weight;
         sum += weight;
-        weight *= LEAST_SHARE + 1 - f->kernels[s->parts[claims[i].first].kernel].favour;
+        rates[i] = most[i] > 0 ? weight / most[i] : 0; /* times what each has: his rate; 0: he is at full speed */
+        weight *= LEAST_SHARE + 1 - kernel->favour;
     }
     for (int capped = 1; capped > 0 && sum > 0;) {
-        double each = left / sum;
+        each = left / sum;
         capped = 0;
-        for (int i = 0; i < count; i++) {
-            if (weights[i] <= 0)
-                continue;
-            served[i] = each * weights[i];
-            if (served[i] < claims[i].most)
-                continue;
-            served[i] = claims[i].most;
-            left -= served[i];
-            sum -= weights[i];
-            weights[i] = 0;
-            capped++;
+        for (int i = 0; i < s->count; i++) {
+            bool full = each * rates[i] >= 1;
+            left -= full ? most[i] : 0;
+            sum -= full ? weights[i] : 0;
+            rates[i] = full ? 0 : rates[i];
+            capped += full;
         }
     }
+    for (int i = 0; i < s->count; i++)
+        rates[i] = rates[i] > 0 ? lesser(1, each * rates[i]) : 1;
 }
 
 /* The same where the others hinder even the oldest. */
-static void share_hindered(const struct wt_fluid *f, const struct server *s, const struct claim *claims, int count, double left,
-                           double *served)
+static void share_hindered(const struct wt_fluid *f, const struct server *s, double left, double *rates)
 {
     double lacking = 0;
-    for (int i = 0; i < count; i++) {
-        const struct wt_fluid_kernel *kernel = &f->kernels[s->parts[claims[i].first].kernel];
-        served[i] = fmin(kernel->hindered * claims[i].most, kernel->favour * left);
-        left -= served[i];
-        lacking += claims[i].most - served[i];
+    for (int i = 0; i < s->count; i++) {
+        const struct wt_fluid_kernel *kernel = &f->kernels[s->claims[i].kernel];
+        double most = s->claims[i].warps * kernel->sm_demand * f->ways, served = lesser(kernel->hindered * most, kernel->favour * left);
+        left -= served;
+        lacking += most - served;
+        rates[i] = most > 0 ? served / most : 1;
     }
-    double part = lacking > 0 ? fmin(1, left / lacking) : 0;
-    for (int i = 0; i < count; i++)
-        served[i] += part * (claims[i].most - served[i]);
+    double part = lacking > 0 ? lesser(1, left / lacking) : 0;
+    for (int i = 0; i < s->count; i++)
+        rates[i] += part * (1 - rates[i]);
 }
 
-/* The same of claims that are alike, of one kernel: the oldest reach full speed first. */
-static void share_alike(const struct wt_fluid *f, double most, int count, double left, double *served)
+static void find_rates(const struct wt_fluid *f, const struct server *s, double left, double *rates)
 {
-    int capped = 0;
-    while (capped < count && left / f->shares[count - capped].sum >= most) {
-        served[capped++] = most;
-        left -= most;
-    }
-    for (int i = capped; i < count; i++)
-        served[i] = left / f->shares[count - capped].sum * f->shares[i - capped].weight;
+    (f->hindered ? share_hindered : share_out)(f, s, left, rates);
 }
 
-static void serve_oldest(const struct wt_fluid *f, struct server *s)
+/* Of claims that are as large as each other. */
+static const double *tabled_rates(struct wt_fluid *f, const struct server *s, double left)
 {
-    struct claim claims[MOST_PARTS], all = {0};
-    double served[MOST_PARTS];
-    int count = 0;
-    bool alike = f->by_warps && !f->hindered;
-    for (int i = 0; i < s->count; i = claims[count++].next) {
-        claims[count] = claim_at(f, s, i);
-        all.most += claims[count].most;
-        all.grains += claims[count].grains;
-        all.warps += claims[count].warps;
-        alike &= claims[count].warps == claims[0].warps;
-    }
-    double grain = all.most > 0 ? all.grains / all.most : 0;
-    double all_served = f->by_warps ? f->by_warps[all.warps] : all.most * wt_fluid_served(all.most, grain);
-    if (alike)
-        share_alike(f, claims[0].most, count, all_served, served);
-    else
-        (f->hindered ? share_hindered : share_out)(f, s, claims, count, all_served, served);
+    size_t row = (size_t)s->count * ((size_t)s->count - 1) / 2;
+    double **table = &f->rates[s->claims[0].warps];
+    if (!*table)
+        *table = wt_alloc(ALL_RATES, sizeof **table);
+    if ((*table)[row] <= 0)
+        find_rates(f, s, left, *table + row);
+    return *table + row;
+}
+
+/* Takes the rates, and returns when the server's first piece is through. */
+static double serve_at(const struct wt_fluid *f, struct server *s, const double *rates)
+{
+    double least = INFINITY;
     s->asked = s->serving = 0;
-    for (int i = 0; i < count; i++)
-        serve_claim(f, s, &claims[i], served[i]);
-    find_first(s);
+    for (int i = 0; i < s->count; i++) {
+        struct claim *claim = &s->claims[i];
+        double rate = claim->rate = rates[i], serving = claim->warps * rate;
+        double left = claim->left <= 0 ? 0 : rate > 0 ? claim->left / rate : INFINITY;
+        s->serving += serving;
+        s->asked += serving * f->kernels[claim->kernel].gpu_demand;
+        s->first = left < least ? i : s->first;
+        least = lesser(left, least);
+    }
+    return s->seen + least;
+}
+
+/* Returns when the server's first piece is through. */
+static double serve_oldest(struct wt_fluid *f, struct server *s)
+{
+    double untabled[MOST_CLAIMS];
+    if (s->count == 0) {
+        s->asked = s->serving = 0;
+        return INFINITY;
+    }
+    double left = s->load * served_part(f, s->warps, s->load, s->grains);
+    bool alike = s->squares * s->count == s->warps * s->warps;
+    if (f->kernel_count == 1 && s->claims[0].warps <= TABLED && alike)
+        return serve_at(f, s, tabled_rates(f, s, left));
+    find_rates(f, s, left, untabled);
+    return serve_at(f, s, untabled);
 }
 
 /* ---- Clocks ---- */
@@ -342,11 +375,11 @@ static void look_at(const struct wt_fluid *f, struct server *s)
         s->clock += passed * s->speed;
     else
         for (int i = 0; i < s->count; i++)
-            s->parts[i].finish -= passed * s->parts[i].rate;
+            s->claims[i].left -= passed * s->claims[i].rate;
 }
 
 /* `warps` more of a kernel, or fewer, ask for a server that was just looked at. */
-static void ask(struct wt_fluid *f, struct server *s, const struct wt_fluid_kernel *kernel, double warps)
+static void ask(struct wt_fluid *f, struct server *s, const struct wt_fluid_kernel *kernel, int warps)
 {
     bool idle = s->count == 0;
     double demand = kernel->sm_demand * f->ways;
@@ -354,51 +387,80 @@ static void ask(struct wt_fluid *f, struct server *s, const struct wt_fluid_kern
     f->asks -= s->asks;
     f->grains -= s->gpu_grains;
     f->serving -= s->serving;
+    f->warps += (size_t)warps;
     s->load = idle ? 0 : s->load + warps * demand;
     s->grains = idle ? 0 : s->grains + warps * demand * demand * kernel->sm_grain / f->ways;
     s->asks = idle ? 0 : s->asks + warps * kernel->gpu_demand;
     s->gpu_grains = idle ? 0 : s->gpu_grains + warps * kernel->gpu_demand * kernel->gpu_demand * kernel->gpu_grain;
-    s->warps = idle ? 0 : s->warps + warps;
-    if (f->oldest_first)
-        serve_oldest(f, s);
-    else
-        serve_alike(s);
+    s->warps += warps;
+    s->next = f->oldest_first ? serve_oldest(f, s) : serve_alike(f, s);
     f->load += s->asked;
     f->asks += s->asks;
     f->grains += s->gpu_grains;
     f->serving += s->serving;
-    f->speed = wt_fluid_served(f->load, f->asks > 0 ? f->grains / f->asks : 0);
-    move(f, (uint32_t)(s - f->servers));
+    f->speed = gpu_served_part(f);
+    f->known = false;
+    play(f, (uint32_t)(s - f->servers));
 }
 
 /* ---- Starts and ends ---- */
 
-static void serve(struct wt_fluid *f, uint32_t id, uint32_t sub_core, int warps, double work)
+/* Of the warps `first` to `first` + `warps` - 1 of a block those that a server of its SM has. */
+static uint32_t warps_on(const struct wt_fluid *f, const struct block *block, uint32_t way, uint32_t first, uint32_t warps)
 {
-    struct block *block = &f->blocks[id];
-    struct server *s = &f->servers[id / WT_MAX_SLOTS * f->ways + sub_core];
-    struct served part = {.finish = work, .kernel = block->kernel, .slot = (uint8_t)(id % WT_MAX_SLOTS), .warps = (uint8_t)warps};
-    look_at(f, s);
-    assert(s->count < MOST_PARTS);
-    if (f->oldest_first) {
-        insert(s, &f->blocks[id / WT_MAX_SLOTS * WT_MAX_SLOTS], part);
-    } else {
-        part.finish += s->clock;
-        push(s, part);
-    }
-    block->parts++;
-    f->sums.given += work * warps;
-    ask(f, s, &f->kernels[block->kernel], warps);
+    uint32_t skip = (way - block->sub_core - first) & (f->ways - 1);
+    return warps > skip ? (warps - skip + f->ways - 1) >> f->way_bits : 0;
 }
 
-/* Warps `first` to `first` + `warps` - 1 of a block. */
-static void serve_warps(struct wt_fluid *f, uint32_t id, int first, int warps, double work)
+/* Behind those that are as old or older. `blocks`: the SM's. */
+static void insert(struct server *s, const struct block *blocks, uint64_t youngest, struct claim claim)
 {
-    for (uint32_t way = 0; way < f->ways; way++) {
-        uint32_t skip = (way + 2 * SUB_CORES - f->blocks[id].sub_core - (uint32_t)first % SUB_CORES) % f->ways;
-        if ((uint32_t)warps > skip)
-            serve(f, id, way, (int)(((uint32_t)warps - skip + f->ways - 1) / f->ways), work);
+    int place = s->count++;
+    uint64_t age = blocks[claim.slot].age;
+    for (; age < youngest && place > 0 && blocks[s->claims[place - 1].slot].age > age; place--)
+        s->claims[place] = s->claims[place - 1];
+    s->claims[place] = claim;
+}
+
+static void add_claim(const struct wt_fluid *f, struct server *s, const struct block *blocks, struct claim *claim)
+{
+    if (claim->piece == NONE)
+        return;
+    assert(s->count < MOST_CLAIMS);
+    if ((size_t)s->count == s->capacity)
+        s->claims = wt_grow(s->claims, &s->capacity, s->capacity + 1, sizeof *s->claims);
+    claim->left = f->pieces[claim->piece].work;
+    s->squares += claim->warps * claim->warps;
+    if (f->oldest_first)
+        insert(s, blocks, f->youngest, *claim);
+    else
+        push(s, *claim);
+    claim->piece = NONE;
+    claim->warps = 0;
+}
+
+/* What a server of the block's SM has of it. */
+static void serve(struct wt_fluid *f, uint32_t id, uint32_t way, const struct wt_fluid_part *parts, int count)
+{
+    struct block *block = &f->blocks[id];
+    struct server *s = &f->servers[id / WT_MAX_SLOTS * f->ways + way];
+    struct claim claim = {.piece = NONE, .kernel = block->kernel, .slot = (uint8_t)(id % WT_MAX_SLOTS)};
+    const struct wt_fluid_kernel *kernel = &f->kernels[block->kernel];
+    uint32_t first = 0, all = 0;
+    look_at(f, s);
+    for (int i = 0; i < count; first += (uint32_t)parts[i++].warps) {
+        uint32_t warps = warps_on(f, block, way, first, (uint32_t)parts[i].warps);
+        if (warps == 0)
+            continue;
+        block->pieces = (uint16_t)(block->pieces + add_piece(f, &claim, parts[i].work + (f->oldest_first ? 0 : s->clock), warps));
+        f->sums.given += parts[i].work * warps;
+        all += warps;
+        if (kernel->apart && f->oldest_first)
+            add_claim(f, s, block - id % WT_MAX_SLOTS, &claim);
     }
+    add_claim(f, s, block - id % WT_MAX_SLOTS, &claim);
+    if (all > 0)
+        ask(f, s, kernel, (int)all);
 }
 
 /* The first of those that are starting asks for service. */
@@ -415,40 +477,80 @@ static void admit(struct wt_fluid *f)
     advance(f, wt_to_cycles(starting.end));
     block->sub_core = stays ? block->sub_core : *sub_core;
     block->age = stays ? block->age : ++f->youngest;
-    for (int i = 0; i < count; i++) {
-        serve_warps(f, starting.id, warps, parts[i].warps, parts[i].work);
+    for (uint32_t way = 0; way < f->ways; way++)
+        serve(f, starting.id, way, parts, count);
+    for (int i = 0; i < count; i++)
         warps += parts[i].warps;
-    }
     if (!stays)
         *sub_core = (uint8_t)((*sub_core + (warps % SUB_CORES > 0 ? warps : 1)) % SUB_CORES);
 }
 
-static double next_finish(const struct wt_fluid *f)
+/* Fills finish and end. */
+static void find_finish(struct wt_fluid *f)
 {
-    double next = f->servers[f->heap[0]].next;
-    return isinf(next) ? INFINITY : f->now + fmax(0, next - f->clock) / f->speed;
+    double next = f->servers[first_server(f)].next, left = next > f->clock ? next - f->clock : 0;
+    f->known = true;
+    f->finish = f->now + (f->speed < 1 ? left / f->speed : left);
+    f->end = WT_NEVER;
+    if (isinf(next))
+        return;
+    f->end = (wt_time)(f->finish * (double)WT_CYCLE);
+    f->end += (double)f->end < f->finish * (double)WT_CYCLE;
 }
 
-/* The part that is through first leaves; returns its block's id. */
+/* The claim's first piece is through. */
+static void go_on(struct wt_fluid *f, struct server *s, int which)
+{
+    struct claim claim = s->claims[which];
+    const struct piece *done = &f->pieces[claim.piece];
+    s->squares -= (int)done->warps * (2 * claim.warps - (int)done->warps);
+    claim.warps = (uint16_t)(claim.warps - done->warps);
+    s->clock = claim.left;
+    if (done->next != NONE) {
+        claim.left = f->pieces[done->next].work - (f->oldest_first ? done->work : 0);
+        claim.piece = done->next;
+    } else if (f->oldest_first) {
+        s->count--;
+        memmove(&s->claims[which], &s->claims[which + 1], (size_t)(s->count - which) * sizeof claim);
+        return;
+    } else {
+        claim = s->claims[--s->count];
+    }
+    if (f->oldest_first)
+        s->claims[which] = claim;
+    else
+        exchange_first(s, claim);
+}
+
+static int first_through(const struct wt_fluid *f, const struct server *s)
+{
+    return f->oldest_first ? s->first : 0;
+}
+
+/* The piece that is through first leaves; returns its block's id. */
 static uint32_t leave(struct wt_fluid *f)
 {
-    struct server *s = &f->servers[f->heap[0]];
-    advance(f, next_finish(f));
+    uint32_t server = first_server(f);
+    struct server *s = &f->servers[server];
+    if (!f->known)
+        find_finish(f);
+    advance(f, f->finish);
     look_at(f, s);
-    struct served part = f->oldest_first ? take(s, s->first) : pop(s);
-    if (!f->oldest_first)
-        s->clock = part.finish;
-    ask(f, s, &f->kernels[part.kernel], -(double)part.warps);
-    uint32_t id = (uint32_t)(s - f->servers) / f->ways * WT_MAX_SLOTS + part.slot;
-    f->blocks[id].parts--;
+    int which = first_through(f, s);
+    uint32_t piece = s->claims[which].piece, id = (server >> f->way_bits) * WT_MAX_SLOTS + s->claims[which].slot;
+    const struct wt_fluid_kernel *kernel = &f->kernels[s->claims[which].kernel];
+    go_on(f, s, which);
+    free_piece(f, piece);
+    ask(f, s, kernel, -(int)f->pieces[piece].warps);
+    f->blocks[id].pieces--;
     return id;
 }
 
 static bool ends_block(const struct wt_fluid *f)
 {
-    const struct server *s = &f->servers[f->heap[0]];
-    const struct served *part = &s->parts[f->oldest_first ? s->first : 0];
-    return f->blocks[f->heap[0] / f->ways * WT_MAX_SLOTS + part->slot].parts == 1;
+    uint32_t server = first_server(f);
+    const struct server *s = &f->servers[server];
+    return f->blocks[(server >> f->way_bits) * WT_MAX_SLOTS + s->claims[first_through(f, s)].slot].pieces == 1;
 }
 
 /* ---- The engine's side ---- */
@@ -467,7 +569,7 @@ static void begin(void *context, uint32_t id, uint32_t kernel, uint64_t number, 
     assert(kernel < f->kernel_count);
     f->blocks[id].number = number;
     f->blocks[id].kernel = kernel;
-    f->blocks[id].parts = 0;
+    f->blocks[id].pieces = 0;
     wt_time asks = start + wt_from_cycles(f->kernels[kernel].start_cycles);
     if (f->kernels[kernel].counter.used)
         asks = come_to_counter(f, &f->kernels[kernel].counter, id / WT_MAX_SLOTS, asks);
@@ -478,9 +580,9 @@ static wt_time next_end(void *context, wt_time until)
 {
     struct wt_fluid *f = context;
     for (;;) {
-        wt_time starting = wt_endqueue_next(&f->starting);
-        double finish = next_finish(f);
-        wt_time end = isinf(finish) ? WT_NEVER : (wt_time)ceil(finish * (double)WT_CYCLE);
+        if (!f->known)
+            find_finish(f);
+        wt_time starting = wt_endqueue_next(&f->starting), end = f->end;
         if ((starting < end ? starting : end) > until || (end <= starting && (end == WT_NEVER || ends_block(f))))
             return starting < end ? starting : end;
         if (end <= starting)
@@ -505,24 +607,6 @@ struct wt_fluid_sums wt_fluid_sums(const struct wt_fluid *fluid)
     return fluid->sums;
 }
 
-/* For the warps of one kernel. */
-static double *tabulate(const struct wt_fluid_kernel *kernel, uint32_t ways)
-{
-    double *table = wt_alloc(MOST_WARPS + 1, sizeof *table), each = kernel->sm_demand * ways;
-    for (int i = 1; i <= MOST_WARPS; i++)
-        table[i] = i * each * wt_fluid_served(i * each, kernel->sm_grain * kernel->sm_demand);
-    return table;
-}
-
-static void fill_shares(struct wt_fluid *f, double favour)
-{
-    double weight = 1, sum = 0;
-    for (int i = 0; i <= MOST_PARTS; i++, weight *= LEAST_SHARE + 1 - favour) {
-        f->shares[i] = (struct share){weight, sum};
-        sum += weight;
-    }
-}
-
 static struct way *find_ways(const struct wt_fluid_counter *counter, int sm_count)
 {
     struct way *ways = wt_alloc((size_t)sm_count, sizeof *ways);
@@ -539,6 +623,7 @@ struct wt_fluid *wt_fluid_new(const struct wt_fluid_kernel *kernels, size_t coun
     f->kernels = kernels;
     f->kernel_count = count;
     f->speed = 1;
+    f->free_piece = NONE;
     f->oldest_first = true;
     for (size_t i = 0; i < count; i++) {
         f->oldest_first &= kernels[i].favour > 0;
@@ -546,21 +631,23 @@ struct wt_fluid *wt_fluid_new(const struct wt_fluid_kernel *kernels, size_t coun
         sub_cores &= kernels[i].sub_cores;
     }
     f->ways = sub_cores ? SUB_CORES : 1;
+    f->way_bits = sub_cores ? 2 : 0;
     f->count = (uint32_t)sm_count * f->ways;
-    f->by_warps = count == 1 ? tabulate(kernels, f->ways) : NULL;
-    fill_shares(f, kernels[0].favour);
+    f->gpu_tabled = (size_t)sm_count * TABLED;
+    f->gpu_served = count == 1 && kernels[0].sm_demand <= 0 ? wt_alloc(f->gpu_tabled, sizeof *f->gpu_served) : NULL;
     f->servers = wt_alloc(f->count, sizeof *f->servers);
-    f->heap = wt_alloc(f->count, sizeof *f->heap);
+    for (f->first_round = 1; f->first_round < f->count; f->first_round *= 2)
+        ;
+    f->rounds = wt_alloc(2 * f->first_round, sizeof *f->rounds);
+    memset(f->rounds, 0xff, 2 * f->first_round * sizeof *f->rounds);
     f->blocks = wt_alloc((size_t)sm_count * WT_MAX_SLOTS, sizeof *f->blocks);
     f->sub_cores = wt_alloc((size_t)sm_count, sizeof *f->sub_cores);
     f->jitter = wt_random_stream(kernels[0].counter.seed, "coming to the counter", 0);
     f->ways_to_counter = kernels[0].counter.used ? find_ways(&kernels[0].counter, sm_count) : NULL;
-    struct served *parts = wt_alloc((size_t)f->count * MOST_PARTS, sizeof *parts);
     for (uint32_t i = 0; i < f->count; i++) {
         f->servers[i].speed = 1;
         f->servers[i].next = INFINITY;
-        f->servers[i].parts = parts + (size_t)i * MOST_PARTS;
-        put(f, i, i);
+        play(f, i);
     }
     wt_endqueue_init(&f->starting, (size_t)sm_count * WT_MAX_SLOTS);
     return f;
@@ -571,12 +658,16 @@ void wt_fluid_free(struct wt_fluid *fluid)
     if (!fluid)
         return;
     wt_endqueue_free(&fluid->starting);
-    free(fluid->servers[0].parts);
+    for (int i = 0; i <= TABLED; i++)
+        free(fluid->rates[i]);
+    for (uint32_t i = 0; i < fluid->count; i++)
+        free(fluid->servers[i].claims);
     free(fluid->servers);
-    free(fluid->heap);
+    free(fluid->rounds);
     free(fluid->blocks);
     free(fluid->sub_cores);
     free(fluid->ways_to_counter);
-    free(fluid->by_warps);
+    free(fluid->pieces);
+    free(fluid->gpu_served);
     free(fluid);
 }

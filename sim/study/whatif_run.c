@@ -65,6 +65,11 @@ static double work_factor(const struct wt_whatif_run *run)
     return factor;
 }
 
+static double scale_of(const struct wt_whatif_run *run)
+{
+    return run->explanation->scale / run->point->split * work_factor(run);
+}
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -105,9 +110,9 @@ static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT
     const struct wt_whatif_run *run = context;
     const struct wt_stays *stays = run->whatif->stays;
     const double *measured = run->whatif->parts[run->explanation->mode];
-    double each = run->explanation->scale / run->point->split * work_factor(run);
     const struct wt_bound *bound = &run->explanation->bound;
     double own_start = bound->gpu ? 0 : start_of_part(run) * fmin(1, START_SM_CYCLES * bound->saturation / START_CYCLES);
+    double each = run->scale;
     int count = 0;
     block = run->order ? run->order[block] : block;
     uint64_t warps = (uint64_t)run->shape.warps, own = (uint64_t)stays->warps, row = (uint64_t)run->gpu->limits.subcores;
@@ -148,6 +153,7 @@ static double work_of(const struct wt_whatif_run *run, uint64_t block)
     struct wt_whatif_run plain = *run;
     double work = 0;
     plain.order = NULL;
+    plain.scale = scale_of(run);
     for (int i = parts_of(&plain, block, parts) - 1; i >= 0; i--)
         work += parts[i].work * parts[i].warps;
     return work;
@@ -245,6 +251,7 @@ enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err)
         sharer.start_cycles += start_of_part(run);
     sharer.parts = parts_of;
     sharer.context = run;
+    run->scale = scale_of(run);
     struct wt_fluid *fluid = wt_fluid_new(&sharer, 1, run->gpu->topology.sm_count);
     struct wt_sharing sharing = wt_fluid_sharing(fluid);
     struct wt_kernel kernel = {.name = "whatif", .grid_blocks = run->blocks, .shape = run->shape};

@@ -65,6 +65,7 @@ struct wt_whatif_run {
     uint64_t end_count;
     bool coarse;                /* an SM as a whole, whose sub-cores share their work: faster */
     int variant;                /* each starts its blocks so many cycles later that others come to lie side by side */
+    double scale;               /* cycles at full speed of a block's warp / its part in the mode's `parts` */
     double makespan, queue_empty, warp_cycles; /* results */
     double spread; /* of the variants' makespans: variance, of the mean's square; a result of wt_whatif_mean */
 };
