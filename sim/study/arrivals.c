@@ -1,6 +1,7 @@
 #include "study/arrivals.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/mem.h"
 
@@ -134,6 +135,29 @@ void wt_arrivals_find(const struct wt_trace *trace, const struct wt_timeline *me
     for (size_t i = 0; i < out->count; i++)
         out->list[i].ready = out->list[i].after < 0;
     free(extents);
+}
+
+bool wt_arrivals_delay(struct wt_arrivals *arrivals, const struct wt_launch_extent *measured, const wt_time *first_starts)
+{
+    struct wt_arrival *delayed = NULL;
+    wt_time first = WT_NEVER;
+    for (size_t i = 0; i < arrivals->count; i++) {
+        bool sooner = first_starts[i] != WT_NEVER && first_starts[i] + wt_from_cycles(WINDOW_CYCLES) < measured[i].first_start;
+        if (sooner && arrivals->list[i].after < 0 && arrivals->list[i].at < measured[i].first_start && measured[i].first_start < first) {
+            delayed = &arrivals->list[i];
+            first = measured[i].first_start;
+        }
+    }
+    if (delayed)
+        delayed->at = first;
+    return delayed != NULL;
+}
+
+struct wt_arrivals wt_arrivals_copy(const struct wt_arrivals *arrivals)
+{
+    struct wt_arrivals copy = {wt_alloc(arrivals->count, sizeof *copy.list), arrivals->count};
+    memcpy(copy.list, arrivals->list, arrivals->count * sizeof *copy.list);
+    return copy;
 }
 
 void wt_arrivals_free(struct wt_arrivals *arrivals)

@@ -6,7 +6,8 @@
  * - more urgent than a kernel being dispatched: after that one's last start before its own first;
  * - otherwise, where another kernel's last block had started or a block had ended just before: it waited, and the host
  *   launched it right after the kernel that started before it;
- * - otherwise it found room at once and arrived then. */
+ * - otherwise it found room at once and arrived then.
+ * Where that would let it start sooner than it did, it had not arrived yet (wt_arrivals_delay). */
 #ifndef WT_STUDY_ARRIVALS_H
 #define WT_STUDY_ARRIVALS_H
 
@@ -38,6 +39,12 @@ bool wt_arrivals_interact(const struct wt_trace *trace, const struct wt_timeline
 /* `measured` is the trace's timeline. Launches without blocks are never taken. */
 void wt_arrivals_find(const struct wt_trace *trace, const struct wt_timeline *measured, const struct wt_gpu *gpu,
                       struct wt_arrivals *out);
+/* `first_starts`: of each launch, simulated with these arrivals, on the axis of `measured`. The first launch (as measured) that does not
+ * follow another one and would have started clearly sooner than it did arrives when it started. Whether there was one. */
+bool wt_arrivals_delay(struct wt_arrivals *arrivals, const struct wt_launch_extent *measured, const wt_time *first_starts);
+
+/* Owned by the caller; of arrivals not yet taken. */
+struct wt_arrivals wt_arrivals_copy(const struct wt_arrivals *arrivals);
 void wt_arrivals_free(struct wt_arrivals *arrivals);
 
 /* Lets each launch arrive in its turn, once. `arrivals` must outlive what is returned. */

@@ -336,12 +336,11 @@ static struct wt_watch ask_about(const struct batch *batch, struct wt_why *why)
     return wt_why_watch(why);
 }
 
-/* The first launch of a batch tells where the rotation begins; of later ones the policy knows. */
-static enum wt_code simulate(struct batch *batch, const struct wt_gpu *gpu, const struct wt_policy *policy,
-                             const struct wt_replay_setup *setup, const struct wt_front_end *front_end,
-                             struct wt_error *err)
+/* The first launch of a batch tells where the rotation begins; of later ones the policy knows. `kernels`: room for each launch. */
+static struct wt_simulation simulation_of(struct batch *batch, const struct wt_gpu *gpu, const struct wt_policy *policy,
+                                          const struct wt_replay_setup *setup, const struct wt_front_end *front_end,
+                                          struct wt_kernel *kernels)
 {
-    struct wt_kernel *kernels = wt_alloc(batch->count, sizeof *kernels);
     size_t first = 0;
     for (size_t i = 0; i < batch->count; i++) {
         kernels[i] = kernel_of(&batch->launches[i]);
@@ -349,12 +348,22 @@ static enum wt_code simulate(struct batch *batch, const struct wt_gpu *gpu, cons
             first = i;
     }
     batch->begin = batch->launches[first].first_start;
-    struct wt_observer observer = {.context = batch, .block_done = compare, .launch_ends = note_queue_empty};
     struct wt_simulation simulation = {.gpu = gpu, .policy = policy, .kernels = kernels, .kernel_count = batch->count,
-                                       .seed = setup->seed, .first_group = -1, .first_extra_sm = -1,
-                                       .front_end = front_end, .observers = &observer, .observer_count = 1};
+                                       .seed = setup->seed, .first_group = -1, .first_extra_sm = -1, .front_end = front_end};
     wt_first_wave_start(batch->replay->trace, batch->launches[first].index, gpu, &simulation.first_group,
                         &simulation.first_extra_sm);
+    return simulation;
+}
+
+static enum wt_code simulate(struct batch *batch, const struct wt_gpu *gpu, const struct wt_policy *policy,
+                             const struct wt_replay_setup *setup, const struct wt_front_end *front_end,
+                             struct wt_error *err)
+{
+    struct wt_kernel *kernels = wt_alloc(batch->count, sizeof *kernels);
+    struct wt_simulation simulation = simulation_of(batch, gpu, policy, setup, front_end, kernels);
+    struct wt_observer observer = {.context = batch, .block_done = compare, .launch_ends = note_queue_empty};
+    simulation.observers = &observer;
+    simulation.observer_count = 1;
     struct wt_watch watches[2];
     simulation.watches = watches;
     struct wt_why *why = batch->replay->questions.why;
@@ -366,6 +375,35 @@ static enum wt_code simulate(struct batch *batch, const struct wt_gpu *gpu, cons
     enum wt_code code = wt_simulate(&simulation, err);
     if (asked)
         wt_why_finish(why);
+    free(kernels);
+    return code;
+}
+
+/* By launch. */
+static void note_first_start(void *context, const struct wt_block_run *run)
+{
+    wt_time *first = (wt_time *)context + run->launch;
+    *first = run->start < *first ? run->start : *first;
+}
+
+/* When each launch would start its first block if they arrived so, on the measured axis; WT_NEVER: it has none. */
+static enum wt_code first_starts(struct batch *all, const struct wt_gpu *gpu, const struct wt_policy *policy,
+                                 const struct wt_replay_setup *setup, const struct wt_arrivals *arrivals, wt_time *first,
+                                 struct wt_error *err)
+{
+    struct wt_kernel *kernels = wt_alloc(all->count, sizeof *kernels);
+    struct wt_arrivals copy = wt_arrivals_copy(arrivals);
+    struct wt_front_end front_end = wt_arrivals_front_end(&copy);
+    struct wt_simulation simulation = simulation_of(all, gpu, policy, setup, &front_end, kernels);
+    struct wt_observer observer = {.context = first, .block_done = note_first_start};
+    simulation.observers = &observer;
+    simulation.observer_count = 1;
+    for (size_t i = 0; i < all->count; i++)
+        first[i] = WT_NEVER;
+    enum wt_code code = wt_simulate(&simulation, err);
+    for (size_t i = 0; i < all->count; i++)
+        first[i] += first[i] == WT_NEVER ? 0 : all->begin;
+    wt_arrivals_free(&copy);
     free(kernels);
     return code;
 }
@@ -439,41 +477,81 @@ static enum wt_code replay_together(struct batch *all, const struct wt_gpu *gpu,
 {
     struct wt_arrivals arrivals;
     wt_arrivals_find(all->replay->trace, all->replay->measured, gpu, &arrivals);
+    struct wt_launch_extent *measured = wt_timeline_extents(all->replay->measured);
+    wt_time *first = wt_alloc(all->count, sizeof *first);
+    enum wt_code code = WT_OK;
+    bool wrong = true;
+    for (size_t tries = 0; tries < all->count && wrong && code == WT_OK; tries++) {
+        code = first_starts(all, gpu, policy, setup, &arrivals, first, err);
+        wrong = code == WT_OK && wt_arrivals_delay(&arrivals, measured, first);
+    }
     struct wt_front_end front_end = wt_arrivals_front_end(&arrivals);
-    enum wt_code code = simulate(all, gpu, policy, setup, &front_end, err);
+    if (code == WT_OK)
+        code = simulate(all, gpu, policy, setup, &front_end, err);
+    free(first);
+    free(measured);
     wt_arrivals_free(&arrivals);
     return code;
 }
 
-/* Whether a block of `later` started on an SM while one of `earlier` was there. */
-static bool shared_an_sm(const struct launch *earlier, const struct launch *later)
+struct change {
+    wt_time time;
+    struct launch *launch;
+    uint16_t sm;
+    bool start;
+};
+
+/* Ends first. */
+static int by_time(const void *left, const void *right)
 {
-    wt_time busy_from[WT_MAX_SMS], busy_to[WT_MAX_SMS] = {0};
-    memset(busy_from, 0xff, sizeof busy_from); /* WT_NEVER */
-    for (uint64_t i = 0; i < earlier->blocks; i++) {
-        const struct measurement *m = &earlier->measured[i];
-        busy_from[m->sm] = m->start < busy_from[m->sm] ? m->start : busy_from[m->sm];
-        busy_to[m->sm] = m->start + m->duration > busy_to[m->sm] ? m->start + m->duration : busy_to[m->sm];
-    }
-    for (uint64_t i = 0; i < later->blocks; i++) {
-        const struct measurement *m = &later->measured[i];
-        if (m->start > busy_from[m->sm] && m->start < busy_to[m->sm])
-            return true;
-    }
-    return false;
+    const struct change *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->start - b->start;
 }
 
-/* Traces rarely state a preferred shared-memory configuration. A kernel beside whose blocks another that needs a larger one
- * started must have preferred that: an SM's configuration changes only when it is empty. */
+static struct change *changes_of(const struct batch *all, size_t *count)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < all->count; i++)
+        rows += all->launches[i].measured ? all->launches[i].blocks : 0;
+    struct change *changes = wt_alloc(2 * rows, sizeof *changes);
+    *count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        struct launch *launch = &all->launches[i];
+        for (uint64_t block = 0; launch->measured && block < launch->blocks; block++) {
+            const struct measurement *m = &launch->measured[block];
+            changes[(*count)++] = (struct change){m->start, launch, m->sm, true};
+            changes[(*count)++] = (struct change){m->start + m->duration + 1, launch, m->sm, false};
+        }
+    }
+    qsort(changes, *count, sizeof *changes, by_time);
+    return changes;
+}
+
+/* Traces rarely state a preferred shared-memory configuration. An SM's changes only when it is empty: the kernel whose block was the first on
+ * an SM, and beside which another that needs a larger one started, must have preferred that. */
 static void infer_configurations(struct batch *all)
 {
-    for (size_t i = 0; i < all->count; i++)
-        for (size_t k = 0; k < all->count; k++) {
-            struct launch *its = &all->launches[i], *other = &all->launches[k];
-            if (its->trace->carveout_kb < 0 && its->measured && other->measured &&
-                other->shape.carveout_kb > its->shape.carveout_kb && shared_an_sm(its, other))
-                its->shape.carveout_kb = other->shape.carveout_kb;
+    struct {
+        struct launch *opened; /* by a block of it */
+        uint64_t blocks;
+    } sms[WT_MAX_SMS] = {0};
+    size_t count;
+    struct change *changes = changes_of(all, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct change *change = &changes[i];
+        if (!change->start) {
+            sms[change->sm].blocks--;
+            continue;
         }
+        if (sms[change->sm].blocks++ == 0)
+            sms[change->sm].opened = change->launch;
+        struct launch *opened = sms[change->sm].opened;
+        if (opened->trace->carveout_kb < 0 && opened->shape.carveout_kb < change->launch->shape.carveout_kb)
+            opened->shape.carveout_kb = change->launch->shape.carveout_kb;
+    }
+    free(changes);
 }
 
 static enum wt_code prepare_all(struct batch *all, const struct wt_gpu *gpu, const struct wt_replay_setup *setup,
