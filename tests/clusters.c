@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/mem.h"
 #include "sm/occupancy.h"
@@ -48,6 +49,23 @@ START_TEST(the_first_wave_is_on_the_very_sms)
 {
     struct wt_replay *replay = replayed(captures[_i].name);
     ck_assert_double_eq(replay->whole.first_wave_placement_match, 1);
+    wt_replay_free(replay);
+}
+END_TEST
+
+/* A cluster of 2 x 2 blocks is in two rows of the grid, which has 50 blocks to a row; none goes to the group of eight. Not pinned: that a ninth
+ * block fits an SM. */
+START_TEST(clusters_of_two_rows_are_on_the_very_sms)
+{
+    struct wt_replay *replay = replayed("questions/cluster_2x2.r0");
+    ck_assert_uint_eq(replay->whole.first_wave_blocks, 8 * 124);
+    ck_assert_double_eq(replay->whole.first_wave_placement_match, 1);
+    ck_assert_double_le(fabs(replay->whole.makespan_error), 0.01);
+    bool there[3000] = {false};
+    ck_assert_uint_eq(replay->predicted->span_count, 3000);
+    for (size_t i = 0; i < 3000; i++)
+        there[replay->predicted->spans[i].block] = true;
+    ck_assert_ptr_null(memchr(there, false, sizeof there));
     wt_replay_free(replay);
 }
 END_TEST
@@ -122,6 +140,7 @@ Suite *clusters_suite(void)
     Suite *suite = suite_create("clusters");
     TCase *tcase = tcase_create("clusters");
     tcase_add_loop_test(tcase, the_first_wave_is_on_the_very_sms, 0, CAPTURES);
+    tcase_add_test(tcase, clusters_of_two_rows_are_on_the_very_sms);
     tcase_add_loop_test(tcase, makespans_are_those_measured, 0, CAPTURES);
     tcase_add_loop_test(tcase, clusters_stay_together, 0, CAPTURES);
     tcase_add_loop_test(tcase, as_many_sms_are_used, 0, USE_ALL_THEY_CAN);

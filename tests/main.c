@@ -11,6 +11,7 @@ static Suite *(*const suites[])(void) = {
     studies_suite,
     whatif_suite,
     unequal_suite,
+    reworked_suite,
     workload_suite,
     host_suite,
     endqueue_suite,

@@ -15,6 +15,7 @@ Suite *plot_suite(void);
 Suite *studies_suite(void);
 Suite *whatif_suite(void);
 Suite *unequal_suite(void);
+Suite *reworked_suite(void);
 Suite *workload_suite(void);
 Suite *host_suite(void);
 Suite *endqueue_suite(void);

@@ -74,6 +74,33 @@ START_TEST(kernels_start_and_end_when_they_did)
 }
 END_TEST
 
+/* Launched 10 us after the first kernel and more urgent; it could have taken the room of many blocks before it came, 28,700 cycles after the
+ * first one's start. That blocks ended shortly before, as unequal ones do all the time, does not tell that it waited for them. */
+START_TEST(who_came_late_did_not_wait)
+{
+    struct wt_replay *replay = replayed(WT_SOURCE_ROOT "/traces/h200/questions/prio_late.r0.csv.zst");
+    struct wt_launch_extent *extents = wt_timeline_extents(replay->measured);
+    ck_assert_double_gt(wt_to_cycles(extents[1].first_start), 20000);
+    free(extents);
+    check_times(replay);
+    ck_assert_double_le(fabs(replay->launches[1].first_start_error), 500);
+    wt_replay_free(replay);
+}
+END_TEST
+
+/* Blocks of 736, 80 and 448 threads, each kernel more urgent than those before. The second needs more shared memory than SMs have while
+ * the first is on them, whose blocks later share SMs that the second opened; it waits for SMs to empty, and uses 77 of them. */
+START_TEST(the_most_urgent_waits_for_empty_sms)
+{
+    struct wt_replay *replay = replayed(WT_SOURCE_ROOT "/traces/h200/questions/prio_three.r1.csv.zst");
+    check_times(replay);
+    ck_assert_double_le(fabs(replay->whole.makespan_error), 0.01);
+    for (int i = 0; i < 3; i++)
+        ck_assert_double_le(fabs(replay->launches[i].makespan_error), 0.02);
+    wt_replay_free(replay);
+}
+END_TEST
+
 /* ---- Where ---- */
 
 struct hosts {
@@ -146,6 +173,8 @@ Suite *together_suite(void)
     TCase *tcase = tcase_create("together");
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, kernels_start_and_end_when_they_did);
+    tcase_add_test(tcase, who_came_late_did_not_wait);
+    tcase_add_test(tcase, the_most_urgent_waits_for_empty_sms);
     tcase_add_test(tcase, second_kernels_go_where_they_went);
     suite_add_tcase(suite, tcase);
     return suite;
