@@ -1,6 +1,7 @@
 #include "cost/fluid.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,31 +263,39 @@ static double serve_alike(struct wt_fluid *f, struct server *s)
 
 /* ---- Claims that are served by age: a list ---- */
 
-/* `left` is what the server serves of all its claims, as demands. Whoever reaches full speed leaves his share to the others. */
+static double most_of(const struct wt_fluid *f, const struct claim *claim)
+{
+    return claim->warps * f->kernels[claim->kernel].sm_demand * f->ways;
+}
+
+/* `left` is what the server serves of all its claims, as demands. Whoever reaches full speed leaves his share to the others: mostly the
+ * oldest, one after the other. */
 static void share_out(const struct wt_fluid *f, const struct server *s, double left, double *rates)
 {
-    double weights[MOST_CLAIMS], most[MOST_CLAIMS], weight = 1, sum = 0, each = 0;
+    double weights[MOST_CLAIMS], rest[MOST_CLAIMS + 1], weight = 1;
     for (int i = 0; i < s->count; i++) {
-        const struct wt_fluid_kernel *kernel = &f->kernels[s->claims[i].kernel];
-        most[i] = s->claims[i].warps * kernel->sm_demand * f->ways;
         weights[i] = weight;
-        sum += weight;
-        rates[i] = most[i] > 0 ? weight / most[i] : 0; /* times what each has: his rate; 0: he is at full speed */
-        weight *= LEAST_SHARE + 1 - kernel->favour;
+        weight = fmax(DBL_MIN, weight * (LEAST_SHARE + 1 - f->kernels[s->claims[i].kernel].favour));
     }
-    for (int capped = 1; capped > 0 && sum > 0;) {
-        each = left / sum;
-        capped = 0;
+    for (bool again = true; again;) {
+        double older = 0; /* weights of those that are not at full speed */
+        again = false;
+        rest[s->count] = 0;
+        for (int i = s->count - 1; i >= 0; i--)
+            rest[i] = rest[i + 1] + weights[i];
         for (int i = 0; i < s->count; i++) {
-            bool full = each * rates[i] >= 1;
-            left -= full ? most[i] : 0;
-            sum -= full ? weights[i] : 0;
-            rates[i] = full ? 0 : rates[i];
-            capped += full;
+            double most = most_of(f, &s->claims[i]), sum = (older + rest[i]) * most;
+            rates[i] = 1;
+            if (weights[i] > 0 && left * weights[i] < sum) {
+                rates[i] = left * weights[i] / sum;
+                older += weights[i];
+            } else if (weights[i] > 0) {
+                left -= most;
+                weights[i] = 0;
+                again |= older > 0;
+            }
         }
     }
-    for (int i = 0; i < s->count; i++)
-        rates[i] = rates[i] > 0 ? lesser(1, each * rates[i]) : 1;
 }
 
 /* The same where the others hinder even the oldest. */
@@ -332,7 +341,7 @@ static double serve_at(const struct wt_fluid *f, struct server *s, const double 
         double rate = claim->rate = rates[i], serving = claim->warps * rate;
         double left = claim->left <= 0 ? 0 : rate > 0 ? claim->left / rate : INFINITY;
         s->serving += serving;
-        s->asked += serving * f->kernels[claim->kernel].gpu_demand;
+        s->asked += serving * f->kernels[f->kernel_count > 1 ? claim->kernel : 0].gpu_demand;
         s->first = left < least ? i : s->first;
         least = lesser(left, least);
     }

@@ -122,7 +122,7 @@ static double unknown_part(const struct wt_whatif *whatif, const struct wt_whati
     part += PER_SIZE_OCTAVE[memory] * sized + PER_RESIDENCY_OCTAVE[memory] * moved;
     if (whatif->by_work || whatif->unit)
         part += MODEL[whatif->unit > 0];
-    else if (whatif->variants > 1 && (sized > 0 || moved > 0 || run->point->order != WT_ORDER_ASIS || run->point->split > 1))
+    else if (whatif->chance && (sized > 0 || moved > 0 || run->point->order != WT_ORDER_ASIS || run->point->split > 1))
         part += UNEQUAL[memory];
     if (run->needs.dynamic_shared_bytes > whatif->stays->needs.dynamic_shared_bytes)
         part += LESS_CACHE[memory];
@@ -142,7 +142,7 @@ static double unknown_waits(const struct wt_whatif *whatif, const struct wt_what
 /* How much longer it may take because the parts of a block whose threads shared its work are unequal themselves. */
 static double unknown_parts(const struct wt_whatif *whatif, const struct wt_whatif_run *run)
 {
-    bool cut = run->point->shared_work && whatif->variants > 1 && run->shape.warps < whatif->stays->warps;
+    bool cut = run->point->shared_work && whatif->chance && run->shape.warps < whatif->stays->warps;
     return cut ? PARTS_PER_HALVING * octaves(run->shape.warps, whatif->stays->warps) : 0;
 }
 
@@ -165,7 +165,7 @@ static const char *what_is_unknown(const struct wt_whatif *whatif, const struct 
         return "not told by the trace: how unequal the parts of a block are, which smaller blocks have for themselves";
     if (whatif->unit)
         return "not told by the trace: what each warp of a block had to do, besides the first";
-    if (whatif->variants > 1)
+    if (whatif->chance)
         return "blocks are very unequal: when the longest ones start decides, and repeated launches differ as well";
     return "not told by the trace: what few warps, or blocks of this size, cost; a second trace at another residency would tell";
 }
@@ -211,7 +211,7 @@ static enum wt_code predict_with(struct wt_whatif_run *run, const struct wt_expl
     enum wt_code code = wt_whatif_mean(run, &makespan, err);
     free(run->order);
     run->order = NULL;
-    double trusted = run->whatif->by_work ? run->whatif->trust : run->whatif->variants > 1 ? 0.5 : 1;
+    double trusted = run->whatif->by_work ? run->whatif->trust : run->whatif->chance ? 0.5 : 1;
     *ratio = makespan / (pow(why->base, trusted) * pow(measured, 1 - trusted));
     return code;
 }
@@ -256,7 +256,7 @@ static double best_ratio(const struct wt_whatif *whatif, const struct wt_whatif_
         return 1;
     if (whatif->by_work || whatif->unit)
         return mean_ratio(whatif, ratios);
-    if (whatif->variants > 1 && run->gpu == whatif->gpu && !whatif->fixed)
+    if (whatif->chance && run->gpu == whatif->gpu && !whatif->fixed)
         return pow(mean_ratio(whatif, ratios), whatif->others > 0 ? 1 : BELIEVED_CHANCE);
     if (whatif->others == 0 && waits_for_memory(best))
         for (int i = 1; i < whatif->count && ratio == ratios[0]; i++)

@@ -15,7 +15,10 @@
 
 /* What is tried: saturations from 4 warps per SM, one of each sub-core, upwards; parts that the oldest block takes. */
 static const double LEAST_SATURATION = 4, FIRST_STEP = 1.25, STEP = 1.1;
-enum { FIRST_STEPS = 13, STEPS = 31, MOST_TRIED = 32, VARIANTS = 3 };
+enum { FIRST_STEPS = 13, STEPS = 31, MOST_TRIED = 32 };
+
+/* Simulations where the makespan is up to chance; at least two tell by how much. */
+enum { LEAST_VARIANTS = 2, MOST_VARIANTS = 3 };
 
 /* Warps whose requests come together: each of the four sub-cores is a queue of its own. Fits the throughput of 17 kernels at
  * eight residencies within 2 % (median; traces/h200/whatif/truth.csv). */
@@ -149,7 +152,7 @@ static double first_scale(const struct wt_whatif *whatif, const struct wt_explan
  * the blocks have ended when they did. `ends` are sorted. */
 static double stretch(const struct wt_whatif *whatif, const double *ends)
 {
-    uint64_t last = whatif->stays->count - 1, which = whatif->variants > 1 ? last / 2 : last;
+    uint64_t last = whatif->stays->count - 1, which = whatif->chance ? last / 2 : last;
     return whatif->ends[which] / ends[which];
 }
 
@@ -612,7 +615,8 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
     }
     for (int mode = 0; mode < WT_MODE_COUNT; mode++)
         find_parts(whatif, mode);
-    whatif->variants = inequality(whatif->parts[WT_MODE_SM], whatif->stays, false) > WT_UNEQUAL ? VARIANTS : 1;
+    whatif->chance = inequality(whatif->parts[WT_MODE_SM], whatif->stays, false) > WT_UNEQUAL;
+    whatif->variants = whatif->chance ? MOST_VARIANTS : 1;
     whatif->ends = wt_alloc(whatif->stays->count, sizeof *whatif->ends);
     for (uint64_t i = 0; i < whatif->stays->count; i++)
         whatif->ends[i] = whatif->stays->list[i].read;
@@ -624,8 +628,10 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
     WT_TRY(wt_whatif_explain_stated(whatif, others, count, err));
     if (whatif->by_work)
         return WT_OK;
-    if (whatif->unit)
-        whatif->variants = VARIANTS;
+    if (whatif->unit) {
+        whatif->chance = true;
+        whatif->variants = MOST_VARIANTS;
+    }
     WT_TRY(find_bounds(whatif, err));
     whatif->unequal_sms = are_sms_unequal(whatif);
     if (whatif->unequal_sms) /* how blocks end tells nothing of it: the middle of what is possible */
@@ -638,5 +644,7 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
     for (int mode = 0; mode < WT_MODE_COUNT; mode++)
         settle(whatif, (enum wt_whatif_mode)mode);
     keep_extremes(whatif);
+    if (whatif->chance)
+        whatif->variants = wt_whatif_simulations(whatif, whatif->unit ? LEAST_VARIANTS : 1, MOST_VARIANTS);
     return count > 0 ? WT_OK : for_all(whatif, find_base, err);
 }

@@ -11,6 +11,8 @@
 
 static const double VARIANT_CYCLES = 37;
 
+enum { SIMULATED_BLOCKS = 50000 };
+
 /* What a block does besides its work, which its parts each do again: cycles of a warp at full speed, in which its warps take no more than so
  * many of an SM's issue slots, as cycles of an SM per warp, and nothing of the GPU's memory. Blocks of 8 warps with one FMA chain, cut into
  * 2, 4 and 8, took 190 to 210 cycles of an SM more for each further block, and 15 warps saturate it; with four chains, of which 5 do, 170
@@ -130,6 +132,12 @@ static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT
     if (run->point->shared_work)
         share(parts, count);
     return count;
+}
+
+int wt_whatif_simulations(const struct wt_whatif *whatif, int least_count, int most)
+{
+    double count = SIMULATED_BLOCKS / ((double)whatif->stays->count * whatif->count);
+    return (int)fmax(least_count, fmin(most, count));
 }
 
 /* ---- Order ---- */

@@ -39,7 +39,8 @@ struct wt_whatif {
     bool unequal_sms; /* they did so different numbers of blocks that what they share must be the limit */
     double typical; /* saturation of an SM, where the trace tells nothing */
     double *ends;   /* measured ones, ascending; cycles; owned */
-    int variants;   /* simulations whose mean makespan counts: several where blocks are so unequal that it is up to chance */
+    bool chance;    /* blocks are so unequal that when the longest ones start decides */
+    int variants;   /* simulations whose mean makespan counts: more than one only where it is up to chance */
     struct wt_explanation list[WT_WHATIF_MOST]; /* kept ones, the best first */
     int count;
     bool by_work; /* stated works, which are very unequal, explain how long each block took */
@@ -75,6 +76,10 @@ extern const struct wt_whatif_point wt_whatif_as_measured;
 /* Fills whatif, point, gpu, needs, shape and blocks. */
 enum wt_code wt_whatif_begin(struct wt_whatif_run *run, const struct wt_whatif *whatif, const struct wt_whatif_point *point,
                              struct wt_error *err);
+
+/* How many simulations of a shape under each explanation, `least` to `most`: as many as together have so many blocks, a tenth of a second's
+ * work. The more, the better their mean is known: to 2 % with 6, 1 % with 20. */
+int wt_whatif_simulations(const struct wt_whatif *whatif, int least, int most);
 
 /* The run's order of blocks under its explanation; NULL: as it is. Owned by the caller. */
 uint64_t *wt_whatif_order(const struct wt_whatif_run *run);

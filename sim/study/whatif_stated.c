@@ -20,9 +20,7 @@ static const double GRAIN = 4, LEAST_SATURATION = 4, LEAST_GPU_SATURATION = 0.25
                     MOST_FAVOUR = 0.95;
 enum { MOST_TRIED = 256 };
 
-/* Simulations of a shape under each explanation: as many as together have so many blocks, a tenth of a second's work. The more, the
- * better their mean is known: to 2 % with 6, 1 % with 20. */
-enum { SIMULATED_BLOCKS = 50000, LEAST_SIMULATIONS = 2, MOST_SIMULATIONS = 6 };
+enum { LEAST_SIMULATIONS = 2, MOST_SIMULATIONS = 6 };
 
 /* Stated works explain the launch where the misfit is less than so much of what it would be if blocks' speeds had nothing to do
  * with them. Bounds are kept whose misfit is at most so many times the least. */
@@ -218,8 +216,7 @@ enum wt_code wt_whatif_explain_stated(struct wt_whatif *whatif, struct wt_stays 
             whatif->parts[mode][i] = whatif->stays->list[i].work;
     if (whatif->by_work) {
         keep_nearest(whatif, tried);
-        double simulations = SIMULATED_BLOCKS / ((double)whatif->stays->count * whatif->count);
-        whatif->variants = (int)fmax(LEAST_SIMULATIONS, fmin(MOST_SIMULATIONS, simulations));
+        whatif->variants = wt_whatif_simulations(whatif, LEAST_SIMULATIONS, MOST_SIMULATIONS);
     }
     free(tried);
     return whatif->by_work ? find_bases(whatif, err) : WT_OK;
