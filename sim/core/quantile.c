@@ -11,7 +11,11 @@ static int compare(const void *left, const void *right)
 
 void wt_sort_numbers(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, compare);
+    size_t sorted = 1;
+    while (sorted < count && values[sorted - 1] <= values[sorted])
+        sorted++;
+    if (sorted < count)
+        qsort(values, count, sizeof *values, compare);
 }
 
 double wt_quantile(const double *sorted, size_t count, unsigned percent)

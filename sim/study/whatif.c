@@ -68,6 +68,8 @@ void wt_whatif_free(struct wt_whatif *whatif)
         return;
     for (int mode = 0; mode < WT_MODE_COUNT; mode++)
         free(whatif->parts[mode]);
+    for (int i = 0; i < WT_WHATIF_VARIANTS; i++)
+        free(whatif->drawn[i]);
     free(whatif->ends);
     wt_stays_free(whatif->stays);
     wt_gpu_free(whatif->gpu);

@@ -15,10 +15,10 @@
 
 /* What is tried: saturations from 4 warps per SM, one of each sub-core, upwards; parts that the oldest block takes. */
 static const double LEAST_SATURATION = 4, FIRST_STEP = 1.25, STEP = 1.1;
-enum { FIRST_STEPS = 13, STEPS = 31, MOST_TRIED = 32 };
+enum { STEPS = 31, MOST_TRIED = 32 };
 
 /* Simulations where the makespan is up to chance; at least two tell by how much. */
-enum { LEAST_VARIANTS = 2, MOST_VARIANTS = 3 };
+enum { LEAST_VARIANTS = 2 };
 
 /* Warps whose requests come together: each of the four sub-cores is a queue of its own. Fits the throughput of 17 kernels at
  * eight residencies within 2 % (median; traces/h200/whatif/truth.csv). */
@@ -185,6 +185,18 @@ static double distance(const struct wt_whatif *whatif, const double *ends)
     return sum / (double)stays->count / stays->makespan;
 }
 
+/* Simulates it, and fills scale and distance. */
+static enum wt_code look(const struct wt_whatif *whatif, struct wt_explanation *why, bool coarse, struct wt_error *err)
+{
+    double *ends = wt_alloc(whatif->stays->count, sizeof *ends);
+    why->scale = first_scale(whatif, why);
+    enum wt_code code = calibrate(whatif, why, coarse, ends, err);
+    if (code == WT_OK)
+        why->distance = distance(whatif, ends);
+    free(ends);
+    return code;
+}
+
 /* As many warps as together are served as one block after another ends, if the shortest block had been alone. */
 static double most_saturation(const struct wt_whatif *whatif)
 {
@@ -207,20 +219,17 @@ static double far_from_typical(const struct wt_whatif *whatif, const struct wt_b
     return TYPICAL_OCTAVE * fabs(log2(bound->saturation / typical)) + TYPICAL_OCTAVE * fabs(bound->favour - TYPICAL_FAVOUR);
 }
 
-/* Distances of several explanations of one mode, in parallel. */
+/* Looks at explanations of one mode, in parallel. The distances say what is typical where the trace tells nothing. */
 static enum wt_code find_distances(const struct wt_whatif *whatif, enum wt_whatif_mode mode, const struct wt_bound *bounds,
-                                   int count, double *distances, struct wt_error *err)
+                                   int count, struct wt_explanation *tried, double *distances, struct wt_error *err)
 {
     struct wt_error *errors = wt_alloc((size_t)count, sizeof *errors);
 #pragma omp parallel for schedule(dynamic)
     for (int i = 0; i < count; i++) {
-        double *ends = wt_alloc(whatif->stays->count, sizeof *ends);
-        struct wt_explanation why = {.mode = mode, .bound = bounds[i], .cache = 1};
-        why.scale = first_scale(whatif, &why);
+        tried[i] = (struct wt_explanation){.mode = mode, .bound = bounds[i], .cache = 1};
         distances[i] = INFINITY;
-        if (calibrate(whatif, &why, true, ends, &errors[i]) == WT_OK)
-            distances[i] = distance(whatif, ends) + far_from_typical(whatif, &bounds[i]);
-        free(ends);
+        if (look(whatif, &tried[i], true, &errors[i]) == WT_OK)
+            distances[i] = tried[i].distance + far_from_typical(whatif, &bounds[i]);
     }
     enum wt_code code = WT_OK;
     for (int i = 0; i < count && code == WT_OK; i++)
@@ -239,13 +248,13 @@ static int nearest(const double *distances, int count)
     return best;
 }
 
-/* Of `count` bounds the nearest, if it is nearer than what the mode has. */
+/* Of `count` bounds the nearest, if it is nearer than what the mode has. `tried`: room for as many explanations. */
 static enum wt_code take_nearest(struct wt_whatif *whatif, enum wt_whatif_mode mode, const struct wt_bound *bounds, int count,
-                                 struct wt_error *err)
+                                 struct wt_explanation *tried, struct wt_error *err)
 {
     double distances[MOST_TRIED];
     assert(count <= MOST_TRIED);
-    WT_TRY(find_distances(whatif, mode, bounds, count, distances, err));
+    WT_TRY(find_distances(whatif, mode, bounds, count, tried, distances, err));
     int best = nearest(distances, count);
     if (distances[best] < whatif->distance[mode]) {
         whatif->distance[mode] = distances[best];
@@ -255,25 +264,39 @@ static enum wt_code take_nearest(struct wt_whatif *whatif, enum wt_whatif_mode m
     return WT_OK;
 }
 
+/* Steps beyond what is possible come back to where others are. */
+static bool is_new(const struct wt_whatif *whatif, const struct wt_bound *bounds, int count)
+{
+    const struct wt_bound *last = &bounds[count];
+    if (last->saturation == whatif->saturation[WT_MODE_SM] && last->favour == whatif->favour[WT_MODE_SM])
+        return false;
+    for (int i = 0; i < count; i++)
+        if (bounds[i].saturation == last->saturation && bounds[i].favour == last->favour)
+            return false;
+    return true;
+}
+
 /* Both together, since a higher saturation and less favour look alike: from a coarse grid, then in ever smaller steps. */
 static enum wt_code find_sm_bound(struct wt_whatif *whatif, struct wt_error *err)
 {
     static const double favours[] = {0, 0.12, 0.3, 0.5, 0.7}, saturations[] = {5, 9, 16, 29};
     struct wt_bound bounds[MOST_TRIED];
+    struct wt_explanation tried[MOST_TRIED];
     int count = 0;
     for (size_t f = 0; f < sizeof favours / sizeof *favours; f++)
         for (size_t s = 0; s < sizeof saturations / sizeof *saturations; s++)
             bounds[count++] = bound_of(WT_MODE_SM, saturations[s], favours[f]);
-    WT_TRY(take_nearest(whatif, WT_MODE_SM, bounds, count, err));
+    WT_TRY(take_nearest(whatif, WT_MODE_SM, bounds, count, tried, err));
     for (double step = 1; step > 0.2; step /= 2) {
         double favour = whatif->favour[WT_MODE_SM], saturation = whatif->saturation[WT_MODE_SM];
         count = 0;
         for (int f = -1; f <= 1; f++)
-            for (int s = -1; s <= 1; s++)
-                if (f != 0 || s != 0)
-                    bounds[count++] = bound_of(WT_MODE_SM, fmax(LEAST_SATURATION, saturation * pow(1.4, s * step)),
-                                               fmin(0.95, fmax(0, favour + 0.1 * f * step)));
-        WT_TRY(take_nearest(whatif, WT_MODE_SM, bounds, count, err));
+            for (int s = -1; s <= 1; s++) {
+                bounds[count] = bound_of(WT_MODE_SM, fmax(LEAST_SATURATION, saturation * pow(1.4, s * step)),
+                                         fmin(0.95, fmax(0, favour + 0.1 * f * step)));
+                count += is_new(whatif, bounds, count);
+            }
+        WT_TRY(take_nearest(whatif, WT_MODE_SM, bounds, count, tried, err));
     }
     return WT_OK;
 }
@@ -287,9 +310,9 @@ static enum wt_code find_bounds(struct wt_whatif *whatif, struct wt_error *err)
     whatif->most_saturation = most_saturation(whatif);
     whatif->typical = fmax(LEAST_SATURATION, fmin(TYPICAL_SATURATION, whatif->most_saturation / SHORTEST_SHARES));
     WT_TRY(find_sm_bound(whatif, err));
-    for (int i = 0; i < FIRST_STEPS; i++, saturation *= FIRST_STEP)
+    for (int i = 0; i < WT_WHATIF_STEPS; i++, saturation *= FIRST_STEP)
         bounds[i] = bound_of(WT_MODE_GPU, saturation, 0);
-    return take_nearest(whatif, WT_MODE_GPU, bounds, FIRST_STEPS, err);
+    return take_nearest(whatif, WT_MODE_GPU, bounds, WT_WHATIF_STEPS, whatif->by_memory, err);
 }
 
 static double most_distance(const struct wt_whatif *whatif)
@@ -318,15 +341,15 @@ static double distance_misfit(const struct wt_whatif *whatif, const struct wt_ex
 /* Fills scale, and adds to the misfit how far its ends are from the trace's. */
 static enum wt_code measure(const struct wt_whatif *whatif, struct wt_explanation *why, struct wt_error *err)
 {
-    double *ends = wt_alloc(whatif->stays->count, sizeof *ends), cache = why->cache;
-    why->cache = 1;
-    why->scale = first_scale(whatif, why);
-    enum wt_code code = calibrate(whatif, why, false, ends, err);
-    if (code == WT_OK && !whatif->unequal_sms)
-        why->misfit += distance_misfit(whatif, why, distance(whatif, ends));
-    why->cache = cache;
-    free(ends);
-    return code;
+    struct wt_explanation uncached = *why;
+    uncached.cache = 1;
+    if (isnan(why->distance))
+        WT_TRY(look(whatif, &uncached, false, err));
+    why->scale = uncached.scale;
+    why->distance = uncached.distance;
+    if (!whatif->unequal_sms)
+        why->misfit += distance_misfit(whatif, why, why->distance);
+    return WT_OK;
 }
 
 static enum wt_code find_base(const struct wt_whatif *whatif, struct wt_explanation *why, struct wt_error *err)
@@ -360,7 +383,8 @@ static struct wt_explanation *append(struct wt_whatif *whatif, enum wt_whatif_mo
 {
     assert(whatif->count < WT_WHATIF_MOST);
     struct wt_explanation *why = &whatif->list[whatif->count++];
-    *why = (struct wt_explanation){.mode = mode, .bound = bound_of(mode, saturation, favour_of(whatif, mode)), .cache = 1};
+    *why = (struct wt_explanation){.mode = mode, .bound = bound_of(mode, saturation, favour_of(whatif, mode)), .cache = 1,
+                                   .distance = NAN};
     why->bound.apart = mode == WT_MODE_SM && goes_apart(whatif);
     return why;
 }
@@ -388,8 +412,11 @@ static enum wt_code explain_one(struct wt_whatif *whatif, struct wt_error *err)
         double saturation = LEAST_SATURATION;
         if (!may_explain(whatif, (enum wt_whatif_mode)mode))
             continue;
-        for (int i = 0; i < FIRST_STEPS; i++, saturation *= FIRST_STEP)
-            append(whatif, (enum wt_whatif_mode)mode, saturation);
+        for (int i = 0; i < WT_WHATIF_STEPS; i++, saturation *= FIRST_STEP) {
+            struct wt_explanation *why = append(whatif, (enum wt_whatif_mode)mode, saturation);
+            if (mode == WT_MODE_GPU) /* the SMs' sub-cores make no difference */
+                *why = whatif->by_memory[i];
+        }
     }
     return for_all(whatif, measure, err);
 }
@@ -616,7 +643,7 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
     for (int mode = 0; mode < WT_MODE_COUNT; mode++)
         find_parts(whatif, mode);
     whatif->chance = inequality(whatif->parts[WT_MODE_SM], whatif->stays, false) > WT_UNEQUAL;
-    whatif->variants = whatif->chance ? MOST_VARIANTS : 1;
+    whatif->variants = whatif->chance ? WT_WHATIF_VARIANTS : 1;
     whatif->ends = wt_alloc(whatif->stays->count, sizeof *whatif->ends);
     for (uint64_t i = 0; i < whatif->stays->count; i++)
         whatif->ends[i] = whatif->stays->list[i].read;
@@ -630,7 +657,9 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
         return WT_OK;
     if (whatif->unit) {
         whatif->chance = true;
-        whatif->variants = MOST_VARIANTS;
+        whatif->variants = WT_WHATIF_VARIANTS;
+        for (int i = 0; i < WT_WHATIF_VARIANTS; i++)
+            whatif->drawn[i] = wt_whatif_draw(whatif, i);
     }
     WT_TRY(find_bounds(whatif, err));
     whatif->unequal_sms = are_sms_unequal(whatif);
@@ -645,6 +674,6 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
         settle(whatif, (enum wt_whatif_mode)mode);
     keep_extremes(whatif);
     if (whatif->chance)
-        whatif->variants = wt_whatif_simulations(whatif, whatif->unit ? LEAST_VARIANTS : 1, MOST_VARIANTS);
+        whatif->variants = wt_whatif_simulations(whatif, whatif->unit ? LEAST_VARIANTS : 1, WT_WHATIF_VARIANTS);
     return count > 0 ? WT_OK : for_all(whatif, find_base, err);
 }

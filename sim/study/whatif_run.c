@@ -77,15 +77,16 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The measured block that says how much the unit of warps does to which a warp belongs: its own where that is the block's first, whose
- * work is stated; otherwise any, by lot. */
-static uint64_t block_like(const struct wt_whatif_run *run, uint64_t warp)
+uint32_t *wt_whatif_draw(const struct wt_whatif *whatif, int variant)
 {
-    uint64_t own = (uint64_t)run->whatif->stays->warps, unit = (uint64_t)run->whatif->unit;
-    if (unit == 0 || warp / unit * unit % own == 0)
-        return warp / own;
-    struct wt_random random = wt_random_stream((uint64_t)run->variant, "work of warps", warp / unit);
-    return wt_random_below(&random, (uint32_t)run->whatif->stays->count);
+    uint64_t own = (uint64_t)whatif->stays->warps, unit = (uint64_t)whatif->unit, count = (whatif->stays->count * own + unit - 1) / unit;
+    uint32_t *drawn = wt_alloc(count, sizeof *drawn);
+    for (uint64_t i = 0; i < count; i++) {
+        struct wt_random random = wt_random_stream((uint64_t)variant, "work of warps", i);
+        bool stated = i * unit % own == 0;
+        drawn[i] = stated ? (uint32_t)(i * unit / own) : wt_random_below(&random, (uint32_t)whatif->stays->count);
+    }
+    return drawn;
 }
 
 /* All warps of the block do as much. */
@@ -117,15 +118,17 @@ static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT
     double each = run->scale;
     int count = 0;
     block = run->order ? run->order[block] : block;
-    uint64_t warps = (uint64_t)run->shape.warps, own = (uint64_t)stays->warps, row = (uint64_t)run->gpu->limits.subcores;
-    uint64_t unit = run->whatif->unit ? (uint64_t)run->whatif->unit : own;
-    uint64_t first = block / (uint64_t)run->point->split * warps, warp = first, end = first + warps;
-    while (warp < end && warp / own < stays->count) {
-        uint64_t from = block_like(run, warp), next = least((warp / unit + 1) * unit, end);
-        if (bound->apart)
-            next = least(next, first + ((warp - first) / row + 1) * row);
-        parts[count++] = (struct wt_fluid_part){(int)(next - warp), measured[from] * each + own_start};
-        warp = next;
+    uint64_t own = (uint64_t)stays->warps, unit = run->whatif->unit ? (uint64_t)run->whatif->unit : own;
+    uint64_t first = block / (uint64_t)run->point->split * (uint64_t)run->shape.warps, row = first, index = first / unit;
+    uint64_t end = least(first + (uint64_t)run->shape.warps, stays->count * own);
+    const uint32_t *drawn = run->whatif->unit ? run->whatif->drawn[run->variant] : NULL;
+    for (uint64_t warp = first; warp < end; index++) {
+        double work = measured[drawn ? drawn[index] : index] * each + own_start;
+        for (uint64_t next, last = least((index + 1) * unit, end); warp < last; warp = next) {
+            row += warp == row ? (uint64_t)run->gpu->limits.subcores : 0;
+            next = bound->apart ? least(row, last) : last;
+            parts[count++] = (struct wt_fluid_part){(int)(next - warp), work};
+        }
     }
     if (count == 0)
         parts[count++] = (struct wt_fluid_part){run->shape.warps, 0};

@@ -5,7 +5,11 @@
 #include "study/stays.h"
 #include "study/whatif.h"
 
-enum { WT_WHATIF_MOST = 96 }; /* explanations that are looked at */
+enum {
+    WT_WHATIF_MOST = 96,   /* explanations that are looked at */
+    WT_WHATIF_STEPS = 13,  /* saturations that are tried */
+    WT_WHATIF_VARIANTS = 3 /* most simulations, where warps have works of their own or none are stated */
+};
 
 /* An SM that favours its oldest eight warps less than this favours nobody. */
 #define WT_FAVOURED 0.08
@@ -25,6 +29,7 @@ struct wt_explanation {
     struct wt_bound bound;
     double cache;  /* >= 1: so much more work where shared memory leaves less to the L1 cache than it did when measured */
     double scale;  /* work of a block in cycles at full speed / its part in the mode's `parts` */
+    double distance; /* how far simulated ends are from the trace's, of the makespan; NAN: not simulated yet */
     double base;   /* simulated makespan of the measured launch, cycles */
     double misfit; /* the less, the better it explains */
 };
@@ -35,6 +40,7 @@ struct wt_whatif {
     struct wt_occupancy occupancy; /* as measured */
     double *parts[WT_MODE_COUNT];  /* by block: its work against the others'; owned */
     double favour[WT_MODE_COUNT], saturation[WT_MODE_COUNT], distance[WT_MODE_COUNT]; /* nearest to the trace */
+    struct wt_explanation by_memory[WT_WHATIF_STEPS]; /* of the whole GPU, by saturation, as simulated first */
     double most_saturation; /* of an SM: more would not let its shortest block be as short */
     bool unequal_sms; /* they did so different numbers of blocks that what they share must be the limit */
     double typical; /* saturation of an SM, where the trace tells nothing */
@@ -44,6 +50,7 @@ struct wt_whatif {
     struct wt_explanation list[WT_WHATIF_MOST]; /* kept ones, the best first */
     int count;
     bool by_work; /* stated works, which are very unequal, explain how long each block took */
+    uint32_t *drawn[WT_WHATIF_VARIANTS]; /* where `unit`: by variant and unit, the measured block whose stated work it has; owned */
     int unit; /* warps that have a work of their own, where these are fewer than a block's; 0: blocks have */
     double trust; /* 0 to 1, where works explain: how far the measured makespan is trusted, one launch of many, against the simulated */
     bool simulated; /* there is no trace, so that nothing is unknown */
@@ -80,6 +87,10 @@ enum wt_code wt_whatif_begin(struct wt_whatif_run *run, const struct wt_whatif *
 /* How many simulations of a shape under each explanation, `least` to `most`: as many as together have so many blocks, a tenth of a second's
  * work. The more, the better their mean is known: to 2 % with 6, 1 % with 20. */
 int wt_whatif_simulations(const struct wt_whatif *whatif, int least, int most);
+
+/* Whose stated work each unit of warps has: the block's own where the unit is its first, otherwise any block's, by lot. Owned by the
+ * caller. */
+uint32_t *wt_whatif_draw(const struct wt_whatif *whatif, int variant);
 
 /* The run's order of blocks under its explanation; NULL: as it is. Owned by the caller. */
 uint64_t *wt_whatif_order(const struct wt_whatif_run *run);
