@@ -7,7 +7,8 @@
 
 #include "core/mem.h"
 
-enum { WORD = 64, POPS_BETWEEN_LOOKS = 4096, FIRST_DAY_SHIFT = 12, LONGEST_DAY_SHIFT = 56 };
+enum { WORD = 64, POPS_BETWEEN_LOOKS = 4096, FIRST_DAY_SHIFT = 10, LONGEST_DAY_SHIFT = 56,
+       DAYS_SHIFT = 3 };
 
 #define NONE UINT32_MAX
 
@@ -50,7 +51,7 @@ static inline bool before(struct wt_running a, struct wt_running b)
     return a.end < b.end || (a.end == b.end && a.id < b.id);
 }
 
-static void heap_push(struct wt_endqueue *queue, struct wt_running running)
+static inline void heap_push(struct wt_endqueue *queue, struct wt_running running)
 {
     struct wt_running *heap = queue->heap;
     size_t i = queue->heap_count++;
@@ -114,20 +115,19 @@ static uint64_t next_occupied_day(const struct wt_endqueue *queue, uint64_t day)
 static void open_day(struct wt_endqueue *queue)
 {
     uint64_t bucket = queue->today & queue->ring_mask;
-    uint32_t *link = &queue->buckets[bucket];
-    while (*link != NONE) {
-        uint32_t index = *link;
+    uint32_t left = NONE; /* those of later years */
+    for (uint32_t index = queue->buckets[bucket], next; index != NONE; index = next) {
         struct wt_endqueue_entry *entry = &queue->entries[index];
-        if (day_of(queue, entry->end) > queue->today) {
-            link = &entry->next;
-            continue;
-        }
-        heap_push(queue, (struct wt_running){entry->end, entry->id});
-        *link = entry->next;
-        entry->next = queue->free_entry;
-        queue->free_entry = index;
+        bool today = day_of(queue, entry->end) <= queue->today;
+        uint32_t *list = today ? &queue->free_entry : &left;
+        if (today)
+            heap_push(queue, (struct wt_running){entry->end, entry->id});
+        next = entry->next;
+        entry->next = *list;
+        *list = index;
     }
-    if (queue->buckets[bucket] == NONE)
+    queue->buckets[bucket] = left;
+    if (left == NONE)
         queue->occupied[bucket / WORD] &= ~(UINT64_C(1) << (bucket % WORD));
 }
 
@@ -144,12 +144,12 @@ static uint64_t earliest_day(const struct wt_endqueue *queue)
 static void next_day(struct wt_endqueue *queue)
 {
     uint64_t year_ends = queue->today + queue->ring_mask + 1;
-    while (queue->heap_count == 0) {
+    do {
         queue->today = next_occupied_day(queue, queue->today + 1);
         if (queue->today > year_ends)
             queue->today = earliest_day(queue);
         open_day(queue);
-    }
+    } while (queue->heap_count == 0);
 }
 
 static void place(struct wt_endqueue *queue, struct wt_running running)
@@ -187,11 +187,11 @@ static void change_days(struct wt_endqueue *queue, int day_shift)
         place(queue, queue->heap[i]);
 }
 
-/* A day should have one or two ends. */
+/* Few days should have more than one end: 2^(DAYS_SHIFT - 1) to 2^DAYS_SHIFT days for each. Empty days are leapt over. */
 static void look_at_rate(struct wt_endqueue *queue, wt_time now)
 {
     wt_time gap = (now - queue->looked_at) / POPS_BETWEEN_LOOKS;
-    int shift = gap ? WORD - __builtin_clzll(gap) : 0;
+    int shift = gap >> DAYS_SHIFT ? WORD - __builtin_clzll(gap) - DAYS_SHIFT : 0;
     shift = shift > LONGEST_DAY_SHIFT ? LONGEST_DAY_SHIFT : shift;
     queue->pops = 0;
     queue->looked_at = now;
@@ -213,9 +213,10 @@ struct wt_running wt_endqueue_pop(struct wt_endqueue *queue)
 {
     assert(queue->count > 0);
     struct wt_running top = queue->heap[0];
-    heap_pop(queue);
     queue->count--;
-    if (queue->heap_count == 0 && queue->count > 0)
+    if (queue->heap_count > 1)
+        heap_pop(queue);
+    else if (--queue->heap_count == 0 && queue->count > 0)
         next_day(queue);
     if (++queue->pops == POPS_BETWEEN_LOOKS)
         look_at_rate(queue, top.end);

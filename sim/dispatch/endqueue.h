@@ -1,7 +1,7 @@
 /* The blocks that are running, by the time they end: a calendar (Brown 1988, "Calendar queues") whose days are
  * heaps. Ends of the present day, and overdue ones, lie in a heap; later ones in a ring of unsorted buckets, one a
- * day, which becomes the heap when its day comes. The length of a day follows the rate of ends, so that a day has
- * one or two; where many blocks end at once, the heap keeps the cost logarithmic.
+ * day, which becomes the heap when its day comes. The length of a day follows the rate of ends, so that few days have
+ * several; where many blocks end at once, the heap keeps the cost logarithmic.
  *
  * Equal times come out by ascending id, so the order never depends on history. */
 #ifndef WT_DISPATCH_ENDQUEUE_H

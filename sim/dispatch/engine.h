@@ -79,7 +79,8 @@ struct wt_engine {
     struct wt_grid *head;       /* of the queue: whose blocks are being handed out; NULL: none waits */
     uint64_t grid_count;
     uint64_t unreported;        /* of all grids */
-    struct wt_shape unplaced;   /* the only kernel's, without shared memory; see `admitted` */
+    bool placed;                /* where blocks lie in shared memory matters */
+    struct wt_shape unplaced;   /* the head's, without shared memory */
     wt_time next_arrival;       /* of a kernel at the grid scheduler */
     wt_time now;                /* the distributor's */
     wt_time origin;             /* WT_NEVER until the first block has ended */

@@ -58,21 +58,27 @@ struct queue {
     uint16_t *tpcs;
 };
 
+/* When something next happens at a TPC. They are in a tournament, where of equals the lower number wins. */
+struct turn {
+    wt_time time;
+    uint32_t tpc;
+};
+
 struct wt_links {
-    wt_time soonest; /* event: of the distributor, of a TPC */
-    wt_time hub_next, tpc_next;
+    wt_time soonest; /* event */
+    wt_time hub_next;
     wt_time now;     /* of the latest event */
     wt_time hub_free_at;
     wt_time ready_time, report_time;
     int hub_turn;    /* the GPC to be served first */
     int hub_soonest; /* the one whose first report is due first */
-    int tpc_count, gpc_count, leaf_count;
+    int tpc_count, gpc_count;
     struct tpc *tpcs;
     struct queue *queues;
     uint16_t *tpc_of_sm;
     wt_time *heads;    /* by GPC: arrival of its queue's first report, WT_NEVER when empty */
-    wt_time *next;     /* by TPC */
-    uint16_t *winners; /* a tournament of the TPCs' next times: [1] is the soonest; a leaf's parent is (leaves + tpc) / 2 */
+    uint32_t leaf_count;
+    struct turn *turns; /* [leaf_count + tpc]: that TPC's; [1]: the first of all */
 };
 
 enum { FIRST_WAVE_STARTS = 1, OTHER_STARTS = 2 };
@@ -105,18 +111,21 @@ static inline void drop_first(struct ring *ring)
 
 /* ---- Who is next ---- */
 
+/* Without branches on who wins, which nobody foresees. */
 static void set_next(struct wt_links *links, int tpc, wt_time time)
 {
-    if (links->next[tpc] == time)
+    struct turn winner = {time, (uint32_t)tpc};
+    uint32_t node = links->leaf_count + (uint32_t)tpc;
+    if (links->turns[node].time == time)
         return;
-    links->next[tpc] = time;
-    for (int node = (links->leaf_count + tpc) / 2; node > 0; node /= 2) {
-        bool leaves = node >= links->leaf_count / 2;
-        uint16_t left = leaves ? (uint16_t)(2 * node - links->leaf_count) : links->winners[2 * node];
-        uint16_t right = leaves ? (uint16_t)(2 * node + 1 - links->leaf_count) : links->winners[2 * node + 1];
-        links->winners[node] = links->next[right] < links->next[left] ? right : left;
+    for (; node > 1; node /= 2) {
+        struct turn other = links->turns[node ^ 1];
+        links->turns[node] = winner;
+        bool loses = (other.time < winner.time) | ((other.time == winner.time) & node);
+        winner.time = loses ? other.time : winner.time;
+        winner.tpc = loses ? other.tpc : winner.tpc;
     }
-    links->tpc_next = links->next[links->winners[1]];
+    links->turns[1] = winner;
 }
 
 static inline void set_hub_next(struct wt_links *links, int gpc, wt_time first)
@@ -139,7 +148,7 @@ static inline void find_hub_next(struct wt_links *links)
 
 static inline void find_soonest(struct wt_links *links)
 {
-    links->soonest = wt_sooner(links->hub_next, links->tpc_next);
+    links->soonest = wt_sooner(links->hub_next, links->turns[1].time);
 }
 
 const wt_time *wt_links_next(const struct wt_links *links)
@@ -157,7 +166,7 @@ static bool may_start(const struct tpc *tpc, const struct wt_launch *launch)
 
 static wt_time past_report(const struct tpc *tpc, wt_time time)
 {
-    return time >= tpc->busy_from ? wt_later(time, tpc->busy_until) : time;
+    return wt_later(time, time >= tpc->busy_from ? tpc->busy_until : 0);
 }
 
 /* When the first pending block could start; WT_NEVER: not before a report has left. */
@@ -250,9 +259,11 @@ static void let_send(struct wt_links *links, struct queue *queue)
     }
     if (longest)
         longest->granted = true;
-    for (int i = 0; i < queue->tpc_count; i++)
-        if (links->tpcs[queue->tpcs[i]].waiting)
+    for (int i = 0; i < queue->tpc_count; i++) {
+        const struct tpc *tpc = &links->tpcs[queue->tpcs[i]];
+        if (tpc->waiting && (tpc->granted || !is_full(queue, tpc)))
             plan(links, queue->tpcs[i]);
+    }
 }
 
 static void occupy(struct tpc *tpc, int which, const struct wt_launch *launch, wt_time start)
@@ -386,10 +397,10 @@ void wt_links_step(struct wt_links *links, struct wt_link_event *event)
 {
     event->kind = WT_LINK_NOTHING;
     event->at = links->now = links->soonest;
-    if (links->hub_next <= links->tpc_next)
+    if (links->hub_next <= links->turns[1].time)
         step_hub(links, event);
     else
-        step_tpc(links, links->winners[1], event);
+        step_tpc(links, (int)links->turns[1].tpc, event);
     find_soonest(links);
 }
 
@@ -446,8 +457,7 @@ static void allocate(struct wt_links *links, const struct wt_topology *t)
     links->tpcs = wt_alloc((size_t)t->tpc_count, sizeof *links->tpcs);
     links->queues = wt_alloc((size_t)t->gpc_count, sizeof *links->queues);
     links->tpc_of_sm = wt_alloc((size_t)t->sm_count, sizeof *links->tpc_of_sm);
-    links->winners = wt_alloc((size_t)links->leaf_count, sizeof *links->winners);
-    links->next = wt_alloc((size_t)links->leaf_count, sizeof *links->next);
+    links->turns = wt_alloc(2 * (size_t)links->leaf_count, sizeof *links->turns);
     links->heads = wt_alloc((size_t)t->gpc_count, sizeof *links->heads);
     for (int g = 0; g < t->gpc_count; g++)
         links->queues[g].tpcs = wt_alloc((size_t)t->tpc_count, sizeof *links->queues[g].tpcs);
@@ -461,7 +471,7 @@ struct wt_links *wt_links_new(const struct wt_gpu *gpu)
                                .soonest = WT_NEVER, .hub_next = WT_NEVER,
                                .ready_time = wt_from_cycles(gpu->rates.report_ready_cycles),
                                .report_time = wt_from_cycles(gpu->rates.report_cycles)};
-    while (links->leaf_count < t->tpc_count)
+    while (links->leaf_count < (uint32_t)t->tpc_count)
         links->leaf_count *= 2;
     allocate(links, t);
     for (int sm = 0; sm < t->sm_count; sm++)
@@ -470,8 +480,8 @@ struct wt_links *wt_links_new(const struct wt_gpu *gpu)
         links->heads[g] = WT_NEVER;
         links->queues[g].messages = wt_alloc(links->queues[g].ring.size, sizeof *links->queues[g].messages);
     }
-    for (int i = 0; i < links->leaf_count; i++)
-        set_next(links, i, WT_NEVER);
+    for (uint32_t node = 0; node < 2 * links->leaf_count; node++)
+        links->turns[node].time = WT_NEVER;
     for (int i = 0; i < t->tpc_count; i++)
         set_up_tpc(links, gpu, i);
     return links;
@@ -491,7 +501,6 @@ void wt_links_free(struct wt_links *links)
     free(links->queues);
     free(links->tpc_of_sm);
     free(links->heads);
-    free(links->winners);
-    free(links->next);
+    free(links->turns);
     free(links);
 }

@@ -214,6 +214,8 @@ static void turn_to_head(struct wt_engine *e)
     if (e->watched)
         wt_tell_heads(e);
     e->room.shape = &head->kernel->shape;
+    e->unplaced = head->kernel->shape;
+    e->unplaced.shared_units = 0;
     count_room(e);
     for (int sm = 0; sm < e->sm_count; sm++)
         if (has_room(e, sm))
@@ -368,11 +370,11 @@ static void start_block(struct wt_engine *e, int sm, int slot)
     e->unreported++;
 }
 
-/* What the SMs are asked for. Where its blocks lie in shared memory matters only to other kernels and to whoever asks why:
- * where there are none and blocks are counted, they are not placed. */
+/* What the SMs are asked for. Where blocks lie in shared memory matters only to other kernels beside them and to whoever asks
+ * why: where there are none and blocks are counted, they are not placed. */
 static inline const struct wt_shape *admitted(const struct wt_engine *e)
 {
-    return e->room.counted && e->unplaced.warps ? &e->unplaced : &e->head->kernel->shape;
+    return e->room.counted && !e->placed ? &e->unplaced : &e->head->kernel->shape;
 }
 
 static void offer(struct wt_engine *e, int sm)
@@ -432,8 +434,8 @@ void wt_engine_run(struct wt_engine *e)
 {
     e->next_arrival = e->front_end.next(e->front_end.context);
     do {
-        catch_up(e);
-        while (e->head && e->room.open_groups && make_visit(e))
+        do
             catch_up(e);
+        while (e->head && e->room.open_groups && make_visit(e));
     } while (wait(e));
 }

@@ -104,10 +104,6 @@ static void set_up(struct wt_engine *e)
     e->cluster_room = wt_alloc((size_t)e->sm_count, sizeof *e->cluster_room);
     e->spare = wt_sm_new(&gpu->limits);
     wt_clusters_init(&e->clusters, &gpu->topology, e->simulation->first_group, e->simulation->first_extra_sm);
-    if (e->simulation->kernel_count == 1 && !e->watched && !e->sharing) {
-        e->unplaced = e->simulation->kernels[0].shape;
-        e->unplaced.shared_units = 0;
-    }
     set_up_launchers(e);
     e->links = wt_links_new(gpu);
     e->next_link = wt_links_next(e->links);
@@ -176,6 +172,7 @@ enum wt_code wt_simulate(const struct wt_simulation *simulation, struct wt_error
     e->simulation = simulation;
     e->sharing = simulation->sharing;
     e->watched = simulation->watch_count > 0;
+    e->placed = (simulation->front_end && simulation->kernel_count > 1) || e->watched || e->sharing;
     e->policy = simulation->policy;
     enum wt_code code = find_policy(simulation->gpu, &e->policy, err);
     if (code == WT_OK) {
