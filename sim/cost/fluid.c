@@ -275,7 +275,8 @@ static void share_out(const struct wt_fluid *f, const struct server *s, double l
     double weights[MOST_CLAIMS], rest[MOST_CLAIMS + 1], weight = 1;
     for (int i = 0; i < s->count; i++) {
         weights[i] = weight;
-        weight = fmax(DBL_MIN, weight * (LEAST_SHARE + 1 - f->kernels[s->claims[i].kernel].favour));
+        weight *= LEAST_SHARE + 1 - f->kernels[s->claims[i].kernel].favour;
+        weight = weight < DBL_MIN ? DBL_MIN : weight;
     }
     for (bool again = true; again;) {
         double older = 0; /* weights of those that are not at full speed */

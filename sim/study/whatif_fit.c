@@ -17,9 +17,6 @@
 static const double LEAST_SATURATION = 4, FIRST_STEP = 1.25, STEP = 1.1;
 enum { STEPS = 31, MOST_TRIED = 32 };
 
-/* Simulations where the makespan is up to chance; at least two tell by how much. */
-enum { LEAST_VARIANTS = 2 };
-
 /* Warps whose requests come together: each of the four sub-cores is a queue of its own. Fits the throughput of 17 kernels at
  * eight residencies within 2 % (median; traces/h200/whatif/truth.csv). */
 static const double GRAIN = 4;
@@ -359,7 +356,9 @@ static enum wt_code find_base(const struct wt_whatif *whatif, struct wt_explanat
     uncached.cache = 1;
     WT_TRY(wt_whatif_begin(&run, whatif, &wt_whatif_as_measured, err));
     run.explanation = &uncached;
-    return wt_whatif_mean(&run, &why->base, err);
+    WT_TRY(wt_whatif_mean(&run, &why->base, err));
+    why->spread = run.spread;
+    return WT_OK;
 }
 
 /* Whether a block's warps end apart. Where they wait for each other or for memory they do, and the block keeps its room until the
@@ -631,6 +630,45 @@ static void keep_extremes(struct wt_whatif *whatif)
             whatif->list[whatif->count++] = near[i];
 }
 
+static void sort_ends(struct wt_whatif *whatif)
+{
+    whatif->ends = wt_alloc(whatif->stays->count, sizeof *whatif->ends);
+    for (uint64_t i = 0; i < whatif->stays->count; i++)
+        whatif->ends[i] = whatif->stays->list[i].read;
+    wt_sort_numbers(whatif->ends, whatif->stays->count);
+}
+
+static void draw_works(struct wt_whatif *whatif)
+{
+    whatif->variants = WT_WHATIF_VARIANTS;
+    for (int i = 0; i < WT_WHATIF_VARIANTS; i++)
+        whatif->drawn[i] = wt_whatif_draw(whatif, i);
+}
+
+/* By how the measured launch's blocks end. */
+static enum wt_code explain_ends(struct wt_whatif *whatif, struct wt_stays *const *others, size_t count, struct wt_error *err)
+{
+    if (whatif->unit)
+        draw_works(whatif);
+    WT_TRY(find_bounds(whatif, err));
+    whatif->unequal_sms = are_sms_unequal(whatif);
+    if (whatif->unequal_sms) /* how blocks end tells nothing of it: the middle of what is possible */
+        whatif->saturation[WT_MODE_GPU] = sqrt(LEAST_SATURATION * fmax(LEAST_SATURATION, whatif->most_saturation));
+    if (count > 0)
+        WT_TRY(explain_several(whatif, others, count, err));
+    else
+        WT_TRY(explain_one(whatif, err));
+    qsort(whatif->list, (size_t)whatif->count, sizeof *whatif->list, by_misfit);
+    for (int mode = 0; mode < WT_MODE_COUNT; mode++)
+        settle(whatif, (enum wt_whatif_mode)mode);
+    keep_extremes(whatif);
+    if (count == 0)
+        WT_TRY(for_all(whatif, find_base, err));
+    if (whatif->chance)
+        whatif->variants = wt_whatif_simulations(whatif, 1, WT_WHATIF_VARIANTS);
+    return WT_OK;
+}
+
 enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const *others, size_t count, struct wt_error *err)
 {
     wt_occupancy(&whatif->gpu->limits, &whatif->stays->needs, &whatif->occupancy, NULL);
@@ -644,36 +682,12 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
         find_parts(whatif, mode);
     whatif->chance = inequality(whatif->parts[WT_MODE_SM], whatif->stays, false) > WT_UNEQUAL;
     whatif->variants = whatif->chance ? WT_WHATIF_VARIANTS : 1;
-    whatif->ends = wt_alloc(whatif->stays->count, sizeof *whatif->ends);
-    for (uint64_t i = 0; i < whatif->stays->count; i++)
-        whatif->ends[i] = whatif->stays->list[i].read;
-    wt_sort_numbers(whatif->ends, whatif->stays->count);
+    sort_ends(whatif);
     if (whatif->fixed) {
         WT_TRY(measure(whatif, append(whatif, WT_MODE_SM, INFINITY), err));
         return for_all(whatif, find_base, err);
     }
     WT_TRY(wt_whatif_explain_stated(whatif, others, count, err));
-    if (whatif->by_work)
-        return WT_OK;
-    if (whatif->unit) {
-        whatif->chance = true;
-        whatif->variants = WT_WHATIF_VARIANTS;
-        for (int i = 0; i < WT_WHATIF_VARIANTS; i++)
-            whatif->drawn[i] = wt_whatif_draw(whatif, i);
-    }
-    WT_TRY(find_bounds(whatif, err));
-    whatif->unequal_sms = are_sms_unequal(whatif);
-    if (whatif->unequal_sms) /* how blocks end tells nothing of it: the middle of what is possible */
-        whatif->saturation[WT_MODE_GPU] = sqrt(LEAST_SATURATION * fmax(LEAST_SATURATION, whatif->most_saturation));
-    if (count > 0)
-        WT_TRY(explain_several(whatif, others, count, err));
-    else
-        WT_TRY(explain_one(whatif, err));
-    qsort(whatif->list, (size_t)whatif->count, sizeof *whatif->list, by_misfit);
-    for (int mode = 0; mode < WT_MODE_COUNT; mode++)
-        settle(whatif, (enum wt_whatif_mode)mode);
-    keep_extremes(whatif);
-    if (whatif->chance)
-        whatif->variants = wt_whatif_simulations(whatif, whatif->unit ? LEAST_VARIANTS : 1, WT_WHATIF_VARIANTS);
-    return count > 0 ? WT_OK : for_all(whatif, find_base, err);
+    whatif->chance |= whatif->by_work || whatif->unit;
+    return whatif->by_work ? WT_OK : explain_ends(whatif, others, count, err);
 }

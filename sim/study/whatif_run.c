@@ -11,7 +11,8 @@
 
 static const double VARIANT_CYCLES = 37;
 
-enum { SIMULATED_BLOCKS = 50000 };
+/* Further parts of a block with works of their own count as so much of a block each. */
+static const double SIMULATED_BLOCKS = 50000, FURTHER_PART = 0.1;
 
 /* What a block does besides its work, which its parts each do again: cycles of a warp at full speed, in which its warps take no more than so
  * many of an SM's issue slots, as cycles of an SM per warp, and nothing of the GPU's memory. Blocks of 8 warps with one FMA chain, cut into
@@ -139,8 +140,9 @@ static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT
 
 int wt_whatif_simulations(const struct wt_whatif *whatif, int least_count, int most)
 {
-    double count = SIMULATED_BLOCKS / ((double)whatif->stays->count * whatif->count);
-    return (int)fmax(least_count, fmin(most, count));
+    double parts = whatif->unit ? (double)whatif->stays->warps / whatif->unit : 1;
+    double blocks = (double)whatif->stays->count * (1 + FURTHER_PART * (parts - 1));
+    return (int)fmax(least_count, fmin(most, SIMULATED_BLOCKS / (blocks * whatif->count)));
 }
 
 /* ---- Order ---- */
@@ -288,6 +290,6 @@ enum wt_code wt_whatif_mean(struct wt_whatif_run *run, double *makespan, struct 
     }
     run->variant = 0;
     *makespan = sum / count;
-    run->spread = count > 1 ? fmax(0, squares * count / (sum * sum) - 1) * count / (count - 1) : 0;
+    run->spread = count > 1 ? fmax(0, squares * count / (sum * sum) - 1) * count / (count - 1) : run->explanation->spread;
     return WT_OK;
 }

@@ -31,6 +31,7 @@ struct wt_explanation {
     double scale;  /* work of a block in cycles at full speed / its part in the mode's `parts` */
     double distance; /* how far simulated ends are from the trace's, of the makespan; NAN: not simulated yet */
     double base;   /* simulated makespan of the measured launch, cycles */
+    double spread; /* of such makespans, if several were simulated: variance, of the mean's square */
     double misfit; /* the less, the better it explains */
 };
 
@@ -75,7 +76,8 @@ struct wt_whatif_run {
     int variant;                /* each starts its blocks so many cycles later that others come to lie side by side */
     double scale;               /* cycles at full speed of a block's warp / its part in the mode's `parts` */
     double makespan, queue_empty, warp_cycles; /* results */
-    double spread; /* of the variants' makespans: variance, of the mean's square; a result of wt_whatif_mean */
+    double spread; /* of the variants' makespans: variance, of the mean's square; that of the measured launch where there is one variant;
+                      a result of wt_whatif_mean */
 };
 
 extern const struct wt_whatif_point wt_whatif_as_measured;
@@ -84,8 +86,8 @@ extern const struct wt_whatif_point wt_whatif_as_measured;
 enum wt_code wt_whatif_begin(struct wt_whatif_run *run, const struct wt_whatif *whatif, const struct wt_whatif_point *point,
                              struct wt_error *err);
 
-/* How many simulations of a shape under each explanation, `least` to `most`: as many as together have so many blocks, a tenth of a second's
- * work. The more, the better their mean is known: to 2 % with 6, 1 % with 20. */
+/* How many simulations of a shape under each explanation, `least` to `most`: as many as take a tenth of a second together. The more, the
+ * better their mean is known: to 2 % with 6, 1 % with 20. */
 int wt_whatif_simulations(const struct wt_whatif *whatif, int least, int most);
 
 /* Whose stated work each unit of warps has: the block's own where the unit is its first, otherwise any block's, by lot. Owned by the

@@ -20,7 +20,8 @@ static const double GRAIN = 4, LEAST_SATURATION = 4, LEAST_GPU_SATURATION = 0.25
                     MOST_FAVOUR = 0.95;
 enum { MOST_TRIED = 256 };
 
-enum { LEAST_SIMULATIONS = 2, MOST_SIMULATIONS = 6 };
+/* Simulations of a shape under each explanation; of the measured one as many as tell how far launches differ. */
+enum { LEAST_BASES = 3, MOST_SIMULATIONS = 6 };
 
 /* Stated works explain the launch where the misfit is less than so much of what it would be if blocks' speeds had nothing to do
  * with them. Bounds are kept whose misfit is at most so many times the least. */
@@ -192,9 +193,11 @@ static enum wt_code find_bases(struct wt_whatif *whatif, struct wt_error *err)
         WT_TRY(wt_whatif_begin(&run, whatif, &wt_whatif_as_measured, err));
         run.explanation = &whatif->list[i];
         WT_TRY(wt_whatif_mean(&run, &whatif->list[i].base, err));
+        whatif->list[i].spread = run.spread;
         spread += run.spread / whatif->count;
     }
     whatif->trust = BASE_ERROR * BASE_ERROR / (BASE_ERROR * BASE_ERROR + spread);
+    whatif->variants = wt_whatif_simulations(whatif, 1, MOST_SIMULATIONS);
     return WT_OK;
 }
 
@@ -216,7 +219,7 @@ enum wt_code wt_whatif_explain_stated(struct wt_whatif *whatif, struct wt_stays 
             whatif->parts[mode][i] = whatif->stays->list[i].work;
     if (whatif->by_work) {
         keep_nearest(whatif, tried);
-        whatif->variants = wt_whatif_simulations(whatif, LEAST_SIMULATIONS, MOST_SIMULATIONS);
+        whatif->variants = wt_whatif_simulations(whatif, LEAST_BASES, MOST_SIMULATIONS);
     }
     free(tried);
     return whatif->by_work ? find_bases(whatif, err) : WT_OK;
