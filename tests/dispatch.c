@@ -295,6 +295,18 @@ START_TEST(a_tpc_starts_nothing_while_it_sends)
 }
 END_TEST
 
+/* Block 2 of the first wave is due at 1000. Block 0's report is sent from 100 after its end on, and for 20 cycles, or 27. */
+START_TEST(a_report_takes_longer_while_a_first_wave_waits)
+{
+    const char *plain = "launch_cycles = 500;" LINK, *held = "launch_cycles = 500; report_held_cycles = 7;" LINK;
+    CHECK(3, ALONE, plain, GRID(3, 880, 9000), 0, 500, 1000);
+    CHECK(3, ALONE, plain, GRID(3, 881, 9000), 0, 500, 1001);
+    CHECK(3, ALONE, held, GRID(3, 873, 9000), 0, 500, 1000);
+    CHECK(3, ALONE, held, GRID(3, 880, 9000), 0, 500, 1007);
+    CHECK(3, ALONE, held, GRID(3, 901, 9000), 0, 500, 1000);
+}
+END_TEST
+
 /* Three blocks are over at 800. Block 4 comes at 950 with the first report, and all three are out at 960. */
 START_TEST(a_block_waits_for_all_reports)
 {
@@ -475,6 +487,7 @@ Suite *dispatch_suite(void)
     tcase_add_test(tcase, a_tpc_sends_one_report_at_a_time);
     tcase_add_test(tcase, sending_depends_on_the_warps);
     tcase_add_test(tcase, a_tpc_starts_nothing_while_it_sends);
+    tcase_add_test(tcase, a_report_takes_longer_while_a_first_wave_waits);
     tcase_add_test(tcase, a_block_waits_for_all_reports);
     tcase_add_test(tcase, a_full_queue_holds_reports_back);
     tcase_add_test(tcase, a_queue_is_full_for_near_tpcs_first);

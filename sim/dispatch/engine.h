@@ -45,7 +45,7 @@ struct wt_grid {
     uint64_t next_block, remaining;
     uint64_t running;    /* blocks that have started and not ended */
     uint64_t unreported; /* blocks that have started and are not known to be over */
-    wt_time interval, lag, send, shortest;
+    wt_time interval, lag, hold, send, shortest;
     int64_t outlast;
     bool by_tpc; /* an SM takes several blocks of the clusters, which then go to whole TPCs */
     int spare_warps; /* of an SM full of its blocks, wherever the sub-cores' pointer is */

@@ -220,6 +220,13 @@ static inline void insert(struct wt_links *links, int gpc, const struct message 
         set_hub_next(links, gpc, message->at);
 }
 
+/* How much longer a report takes for what waits behind it. */
+static inline wt_time held_by(const struct tpc *tpc)
+{
+    const struct wt_launch *launch = &tpc->pending[tpc->launches.head].launch;
+    return tpc->launches.count > 0 && launch->first_wave ? launch->hold : 0;
+}
+
 static inline void send(struct wt_links *links, struct tpc *tpc, const struct ended *ended, wt_time now)
 {
     bool idle = now > tpc->busy_until;
@@ -228,7 +235,7 @@ static inline void send(struct wt_links *links, struct tpc *tpc, const struct en
                               .sm = ended->sm,
                               .whole = tpc->granted || idle};
     tpc->busy_from = idle ? now : tpc->busy_from;
-    tpc->busy_until = now + ended->send;
+    tpc->busy_until = now + ended->send + held_by(tpc);
     tpc->started = 0;
     insert(links, tpc->gpc, &message);
 }

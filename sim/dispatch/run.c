@@ -280,6 +280,7 @@ static void take_arrival(struct wt_engine *e)
         .interval = wt_from_cycles(interval),
         .lag = time_of(&rates->tpc_lag_cycles, kernel),
         .send = time_of(&rates->report_send_cycles, kernel),
+        .hold = time_of(&rates->report_held_cycles, kernel),
         .shortest = wt_from_cycles(interval + rates->drain_cycles),
         .outlast = (int64_t)(kernel->outlast_cycles * WT_CYCLE),
         .by_tpc = kernel->cluster > 1 && wt_sm_room(e->spare, &kernel->shape) > 1,
@@ -355,7 +356,7 @@ static void start_block(struct wt_engine *e, int sm, int slot)
     uint32_t id = wt_place_id(sm, slot);
     wt_time length = e->sharing ? 0 : cost->duration(cost->context, grid->next_block);
     e->residents[id] = (struct wt_resident){.block = grid->next_block, .first_wave = e->visit.first_wave, .grid = grid};
-    struct wt_launch launch = {id, e->visit.first_wave, e->now + e->launchers[sm].launch_latency, grid->interval, grid->lag,
+    struct wt_launch launch = {id, e->visit.first_wave, e->now + e->launchers[sm].launch_latency, grid->interval, grid->lag, grid->hold,
                                length};
     if (e->watched)
         wt_tell_handed_out(e, id, launch.arrival);

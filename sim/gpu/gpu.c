@@ -115,6 +115,8 @@ static const struct wt_param params[] = {
      .required = true, .help = "a block's last instruction until its report waits to leave its TPC"},
     {"rates.report_send_cycles", WT_PARAM_CURVE, RATE(report_send_cycles), .unit = "cycles", .low = 0, .high = 1e6,
      .required = true, .help = "over warps per block: a TPC sends reports one each this long and starts nothing meanwhile"},
+    {"rates.report_held_cycles", WT_PARAM_CURVE, RATE(report_held_cycles), .unit = "cycles", .low = 0, .high = 1e6,
+     .required = true, .help = "over warps per block: so much longer while blocks of a first wave wait behind it"},
     {"rates.report_cycles", WT_PARAM_NUMBER, RATE(report_cycles), .unit = "cycles", .low = 0, .high = 1e6,
      .required = true, .help = "the distributor takes one report each this long"},
     {"rates.report_queue", WT_PARAM_NUMBER, RATE(report_queue), .unit = "reports", .low = 0, .high = 1e6,

@@ -81,7 +81,8 @@ struct wt_rates {
     double report_cycles;          /* the distributor takes one report each this long */
     double report_queue;           /* with so many of a GPC's reports and launches on their way its nearest TPC's reports wait, */
     double report_queue_per_tpc;   /* with so many more those of the next TPC, and so on */
-    struct wt_curve report_send_cycles; /* a TPC sends reports one after another, one each this long */
+    struct wt_curve report_send_cycles; /* a TPC sends reports one after another, one each this long, */
+    struct wt_curve report_held_cycles; /* and so much longer while blocks of a first wave wait behind it */
     double drain_cycles;           /* a block is not over earlier than launch_cycles plus this after its start */
     double kernel_gap_cycles;      /* a kernel's last end -> first start of the next one in its stream */
     struct wt_curve launch_cycles; /* interval between two blocks started on one SM */
