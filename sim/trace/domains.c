@@ -33,12 +33,6 @@ static int by_time(const void *left, const void *right)
     return (a->time > b->time) - (a->time < b->time);
 }
 
-static int by_distance(const void *left, const void *right)
-{
-    const struct pair *a = left, *b = right;
-    return (a->distance_ns > b->distance_ns) - (a->distance_ns < b->distance_ns);
-}
-
 static size_t *count_rows(const struct wt_trace *trace)
 {
     size_t *count = wt_alloc((size_t)trace->sm_count, sizeof *count);
@@ -73,24 +67,35 @@ static struct sm_readings *gather(const struct wt_trace *trace, double cycles_pe
     return all;
 }
 
-/* Readings of one SM beside the next ones in time of the other. */
-static int neighbours(const struct sm_readings *a, const struct sm_readings *b, struct pair pairs[2 * PER_SM])
+/* Keeps the closest, in order; of equals those that came first. */
+static int keep(struct pair pairs[COMPARED], int count, struct pair pair)
+{
+    if (count == COMPARED && pair.distance_ns >= pairs[COMPARED - 1].distance_ns)
+        return count;
+    int place = count < COMPARED ? count : COMPARED - 1;
+    for (; place > 0 && pair.distance_ns < pairs[place - 1].distance_ns; place--)
+        pairs[place] = pairs[place - 1];
+    pairs[place] = pair;
+    return count < COMPARED ? count + 1 : COMPARED;
+}
+
+/* Readings of one SM beside the next ones in time of the other; returns how many there are. */
+static int neighbours(const struct sm_readings *a, const struct sm_readings *b, struct pair pairs[COMPARED])
 {
     int count = 0, j = 0;
     for (int i = 0; i < a->count; i++) {
         while (j + 1 < b->count &&
                llabs(b->first[j + 1].time - a->first[i].time) <= llabs(b->first[j].time - a->first[i].time))
             j++;
-        pairs[count++] = (struct pair){(double)llabs(b->first[j].time - a->first[i].time),
-                                       fabs(b->first[j].offset - a->first[i].offset)};
+        count = keep(pairs, count, (struct pair){(double)llabs(b->first[j].time - a->first[i].time),
+                                                 fabs(b->first[j].offset - a->first[i].offset)});
     }
-    qsort(pairs, (size_t)count, sizeof *pairs, by_distance);
-    return count < COMPARED ? count : COMPARED;
+    return count;
 }
 
 static bool agree(const struct sm_readings *a, const struct sm_readings *b, double cycles_per_ns, int step_ns)
 {
-    struct pair pairs[2 * PER_SM];
+    struct pair pairs[COMPARED];
     int count = neighbours(a, b, pairs), good = 0;
     for (int i = 0; i < count; i++)
         good +=
