@@ -26,6 +26,7 @@ struct problem {
     size_t *left;       /* per reading: the knot before it */
     double *weight;     /* of the knot after it */
     double *low, *high; /* bounds on z */
+    double *chance;     /* of the reading's bounds, where cost was last asked */
 };
 
 struct system { /* symmetric, five diagonals: main, first, second; all of length knots */
@@ -52,10 +53,10 @@ static double chance(double a, double b)
     return 0.5 * (a > 0 ? above(a) - above(b) : above(-b) - above(-a));
 }
 
-static double reading_cost(double low, double high, double z)
+/* Chance of the bounds, where the value is z. */
+static double within(double low, double high, double z)
 {
-    double p = chance((low - z) / NOISE_NS, (high - z) / NOISE_NS);
-    return -log(p + OUTLIER);
+    return chance((low - z) / NOISE_NS, (high - z) / NOISE_NS);
 }
 
 double wt_interval_consensus(const double *low, const double *high, size_t count)
@@ -160,7 +161,8 @@ static double cost(const struct problem *p, const double *z)
     double sum = 0;
     for (size_t i = 0; i < p->count; i++) {
         double v = value(p, z, i), away = v - 0.5 * (p->low[i] + p->high[i]);
-        sum += reading_cost(p->low[i], p->high[i], v) + 0.5 * pull_weight(p, i) * away * away;
+        p->chance[i] = within(p->low[i], p->high[i], v);
+        sum += -log(p->chance[i] + OUTLIER) + 0.5 * pull_weight(p, i) * away * away;
     }
     for (size_t k = 0; k + 1 < p->knots; k++)
         sum += 0.5 * slope_weight(p, k) * slope(p, z, k) * slope(p, z, k);
@@ -192,7 +194,7 @@ static void add_square(struct system *s, size_t k, const double c[3], const doub
 static void add_reading(struct system *s, const struct problem *p, const double *z, size_t i)
 {
     double v = value(p, z, i), a = (p->low[i] - v) / NOISE_NS, b = (p->high[i] - v) / NOISE_NS;
-    double whole = chance(a, b) + OUTLIER, da = density(a), db = density(b);
+    double whole = p->chance[i] + OUTLIER, da = density(a), db = density(b);
     double score = (da - db) / NOISE_NS / whole;
     double curvature = score * score - (a * da - b * db) / (NOISE_NS * NOISE_NS) / whole;
     double pull = pull_weight(p, i), w = p->weight[i];
@@ -249,7 +251,7 @@ static void solve(struct system *s, size_t n)
     }
 }
 
-/* One step, shortened until the cost falls. Returns the largest change of a knot, 0 when no step helps. */
+/* One step from where cost was last asked, shortened until the cost falls. Returns the largest change of a knot, 0 when no step helps. */
 static double improve(const struct problem *p, struct system *s, double *z, double *trial, double *current)
 {
     assemble(s, p, z);
@@ -294,11 +296,12 @@ struct wt_clock_curve wt_clock_curve_fit(const struct wt_readings *readings, dou
                                          double delay)
 {
     size_t count = readings->count;
-    double *room = wt_alloc(5 * count, sizeof *room), *z = room;
+    double *room = wt_alloc(6 * count, sizeof *room), *z = room;
     struct problem p = {.at = room + count,
                         .weight = room + 2 * count,
                         .low = room + 3 * count,
                         .high = room + 4 * count,
+                        .chance = room + 5 * count,
                         .left = wt_alloc(count, sizeof *p.left)};
     set_up(&p, readings->at, count, cycles_per_ns, delay, z);
     optimise(&p, z);
@@ -346,8 +349,8 @@ double wt_clock_curve_misfit(const struct wt_clock_curve *curve, const struct wt
     double sum = 0;
     for (size_t i = 0; i < readings->count; i++) {
         const struct wt_reading *reading = &readings->at[i];
-        sum += reading_cost(reading->low, reading->high,
-                            wt_clock_curve_time(curve, wt_reading_clock(reading, delay)));
+        double time = wt_clock_curve_time(curve, wt_reading_clock(reading, delay));
+        sum += -log(within(reading->low, reading->high, time) + OUTLIER);
     }
     return sum;
 }
