@@ -18,14 +18,16 @@
  *
  * What is measured. Every thread reads clock64 and then %globaltimer at BEGIN; of those with threadIdx.x = 0 the block's thread
  * (0,0,0) reads them again at END, the timer first, where all others are done at once, and leaves 32 bytes (48 with a number
- * to keep). A row therefore tells when the block's first warp began and ended. Between BEGIN and END four registers hold
- * the start.
+ * to keep), all but 16 of them before it reads. A row therefore tells when the block's first warp began and ended. Between BEGIN
+ * and END four registers hold the start.
  *
- * What it costs, on an H200 (`capture --overhead`, three runs): makespans 0.5 to 0.6 % longer for a kernel bound by arithmetic, up to
- * 0.5 % by memory, 1 to 5 % for empty blocks. For the first warp of an empty block 198 cycles (blocks of 32 threads) to
- * 222 (256), of one that stores a value 230 to 300; 390 to 450 in an SM's first blocks, whose parameters must come from memory first.
- * Most of it is waiting: twice for special registers, some 45 cycles each, and for branches, clocks and stores. A kernel of 10
- * registers gets 18 to 20, one of 32 keeps 32.
+ * What it costs, on an H200 (`capture --overhead`, three runs). From one block's start to the next one's in its place: 139 cycles
+ * for an empty block of 32 threads, 125 of 256, 82 of 1,024; 113, 86 and 12 for one that stores a value; with a number to keep 20
+ * more; 200 to 350 where grid or block extend along y or z. Makespans get up to 0.6 % longer for kernels bound by arithmetic or
+ * memory, up to 6 % for empty blocks. A first warp that goes on after END has spent 164 to 177 cycles, 320 to 350 in an SM's first
+ * blocks, whose parameters must come from memory first. A kernel of 10 registers gets 18 to 20 (22), one of 32 keeps 32.
+ * Less would take fewer waits; an empty block's one after another: threadIdx.x 23 cycles, a branch 18 and 8 more as one thread
+ * goes on alone, block, SM and warp slot 30, the comparison with the room 13; stamps and stores take 20.
  *
  * Early exits. A block is recorded if its thread (0,0,0) reaches END. Where threads return early, put END
  * before each return, or turn `if (done) return;` into a condition around the work, as above.
@@ -70,23 +72,25 @@ struct Record {
 /* What a block (or task) leaves in the GPU's memory: two stores of 16 bytes, and a third one if there is more to say than that
  * block i left slot i. All bytes 0xff: nothing was left. */
 struct alignas(16) Slot {
-    int64_t clock_start;
-    uint64_t clock_end_and_place; /* from bit 0: 48 bits of clock64, 10 of %smid, 6 of %warpid */
-    int64_t time_start_ns, time_end_ns;
+    uint64_t clock_start_and_sm;  /* from bit 0: 48 bits of clock64, 16 of %smid */
+    uint64_t time_start_and_slot; /* from bit 0: 48 bits of %globaltimer, 16 of %warpid */
+    int64_t clock_end, time_end_ns;
     int64_t work;
     uint32_t block, unused;
 
-    /* The clock's upper 16 bits are the start's, or one more: no block runs for 2^48 cycles, which are 39 hours. */
+    /* The upper 16 bits of a start are its end's, or one less: no block runs for 2^48 cycles or ns, which are 39 or 78 hours. */
+    static int64_t before(int64_t end, uint64_t start)
+    {
+        return (int64_t)((uint64_t)end - (((uint64_t)end - start) & 0xffffffffffffu));
+    }
+
     Record record(uint32_t slot) const
     {
-        const uint64_t low = 0xffffffffffffu, start = (uint64_t)clock_start;
-        if (clock_start == -1)
+        if (clock_end == -1)
             return {-1, -1, -1, -1, -1, UINT32_MAX, UINT16_MAX, UINT16_MAX};
-        uint64_t place = clock_end_and_place >> 48;
-        uint64_t end = start + (((clock_end_and_place & low) - start) & low);
         bool more = block != UINT32_MAX;
-        return {clock_start, (int64_t)end, time_start_ns, time_end_ns, more ? work : 0, more ? block : slot,
-                (uint16_t)(place & 1023), (uint16_t)(place >> 10)};
+        return {before(clock_end, clock_start_and_sm), clock_end, before(time_end_ns, time_start_and_slot), time_end_ns,
+                more ? work : 0, more ? block : slot, (uint16_t)(clock_start_and_sm >> 48), (uint16_t)(time_start_and_slot >> 48)};
     }
 };
 static_assert(sizeof(Slot) == 48, "three stores of 16 bytes");
@@ -317,18 +321,24 @@ struct Trace {
 
 struct Start {
     long long clock, time_ns;
+    unsigned other; /* not 0: not thread (0,0,0), since threadIdx.x is not 0 */
 };
 
 /* The clock comes first. Then there must be a branch, which the compiler cannot know is never taken: it leaves the kernel's
  * loads of parameters behind it. In front of the clock, where it would have them, each SM's first blocks wait some hundred
  * cycles for them to come from memory, and begin later than they did. The branch waits for threadIdx.x, for which
- * nearly every kernel must wait anyway. */
+ * nearly every kernel must wait anyway, and what END must know of it is found out meanwhile. */
 __device__ __forceinline__ Start trace_begin()
 {
     Start start;
     asm volatile("mov.u64 %0, %%clock64;" : "=l"(start.clock)::"memory");
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start.time_ns)::"memory");
-    asm volatile("{ .reg .pred never; setp.eq.u32 never, %0, 0xffffffff; @never exit; }" ::"r"(threadIdx.x) : "memory");
+    asm volatile("{ .reg .pred other, never;\n\t"
+                 "setp.ne.u32 other, %1, 0; selp.u32 %0, 1, 0, other;\n\t"
+                 "setp.eq.u32 never, %1, 0xffffffff; @never exit; }"
+                 : "=r"(start.other)
+                 : "r"(threadIdx.x)
+                 : "memory");
     return start;
 }
 
@@ -338,59 +348,58 @@ __device__ __forceinline__ unsigned trace_block()
     return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
 }
 
-/* Where a block is. */
-struct Place {
-    unsigned block_x, sm, warp_slot;
+/* The first 16 bytes of a slot: the start and the place. */
+struct Start48 {
+    long long clock_and_sm, time_and_slot;
 };
 
-/* Special registers are slow to arrive, so all are asked for before any is awaited. `start` is never negative, but the
- * compiler cannot know: it would fetch what is the same for the whole warp on another, slower way. */
-__device__ __forceinline__ Place trace_place(const Start &start)
+__device__ __forceinline__ long long trace_upper16(long long low, unsigned upper)
 {
-    Place place;
-    asm volatile("{ .reg .pred always; setp.ge.s64 always, %3, 0;\n\t"
-                 "@always mov.u32 %0, %%ctaid.x; @always mov.u32 %1, %%smid; @always mov.u32 %2, %%warpid; }"
-                 : "=r"(place.block_x), "=r"(place.sm), "=r"(place.warp_slot)
-                 : "l"(start.clock));
-    return place;
+    return (long long)((unsigned long long)__byte_perm((unsigned)(low >> 32), upper, 0x5410) << 32 | (unsigned)low);
 }
 
-/* The timer and the clock, and then what was there before them. */
+/* Nothing if `index` is not below `room`. What is known goes first; the timer and the clock are read when it has gone, so that
+ * only one store is left to do and the block is gone soon after. */
 template <bool more>
-__device__ __forceinline__ void trace_write(longlong2 *to, const Start &start, unsigned where, long long work, unsigned block)
+__device__ __forceinline__ void trace_write(Slot *slots, unsigned index, unsigned room, const Start48 &start, long long work,
+                                            unsigned block)
 {
-    long long time_ns, clock;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time_ns)::"memory");
-    asm volatile("mov.u64 %0, %%clock64;" : "=l"(clock)::"memory");
-    unsigned high = __byte_perm((unsigned)(clock >> 32), where, 0x5410);
-    to[0] = make_longlong2(start.clock, (long long)((unsigned long long)high << 32 | (unsigned)clock));
-    to[1] = make_longlong2(start.time_ns, time_ns);
+    Slot *to = slots + index;
     if (more)
-        to[2] = make_longlong2(work, (long long)block);
+        asm volatile("{ .reg .pred in; setp.lt.u32 in, %3, %4; @in st.global.v2.b64 [%0+32], {%1, %2}; }" ::"l"(to), "l"(work),
+                     "l"((long long)block), "r"(index), "r"(room)
+                     : "memory");
+    asm volatile("{ .reg .pred in; .reg .b64 time, clock; setp.lt.u32 in, %3, %4;\n\t"
+                 "@in st.global.v2.b64 [%0], {%1, %2};\n\t"
+                 "mov.u64 time, %%globaltimer;\n\t"
+                 "mov.u64 clock, %%clock64;\n\t"
+                 "@in st.global.v2.b64 [%0+16], {clock, time}; }" ::"l"(to), "l"(start.clock_and_sm), "l"(start.time_and_slot),
+                 "r"(index), "r"(room)
+                 : "memory");
 }
 
 /* `task` < 0: the record is the block's own. `more`: store also `work` and the block's number. Threads that cannot be (0,0,0)
- * leave first: where all warps of a large block read what only one needs, the block stays some hundred cycles longer. All that
- * is needed to write the record is there before the clock is read, so that the block is gone soon after. */
+ * leave first: %tid.x and %warpid come at once, but %ctaid, %smid and the other %tid one by one for all of an SM's warps, every
+ * 4 cycles; where those of a large block read what only one needs, it stays some hundred cycles longer. All that a flat block
+ * needs are asked for before any is awaited. */
 template <bool more> __device__ __forceinline__ void trace_end(const Trace &trace, const Start &start, long long task, long long work)
 {
-    if (threadIdx.x != 0)
+    if (start.other != 0)
         return;
-    Place place = trace_place(start);
-    unsigned block = place.block_x, index = task < 0 ? block : (unsigned)task;
-    unsigned where = place.sm + place.warp_slot * 1024;
-    longlong2 *to = reinterpret_cast<longlong2 *>(trace.slots + index);
-    bool never = ((reinterpret_cast<long long>(to) >> 32 | where) & 0x80000000) != 0; /* the compiler must have them to know */
-    if (index < trace.flat && !never) {
-        trace_write<more>(to, start, where, work, block);
+    unsigned block, sm, warp_slot, lanes;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+    asm volatile("mov.u32 %0, %%warpid;" : "=r"(warp_slot));
+    unsigned index = task < 0 ? block : (unsigned)task;
+    Start48 known = {trace_upper16(start.clock, sm), trace_upper16(start.time_ns, warp_slot)};
+    trace_write<more>(trace.slots, index, trace.flat, known, work, block);
+    if (index < trace.flat)
         return;
-    }
-    if ((threadIdx.y | threadIdx.z) != 0)
+    asm volatile("activemask.b32 %0;" : "=r"(lanes)); /* is not moved: else flat blocks would wait for y and z, too */
+    if (((threadIdx.y | threadIdx.z) != 0) | (lanes == 0))
         return;
     block = trace_block();
-    index = task < 0 ? block : (unsigned)task;
-    if (index < trace.capacity)
-        trace_write<more>(reinterpret_cast<longlong2 *>(trace.slots + index), start, where, work, block);
+    trace_write<more>(trace.slots, task < 0 ? block : (unsigned)task, trace.capacity, known, work, block);
 }
 
 #define WT_TRACE_BEGIN(trace) const ::wavetail::Start wt_trace_start_ = ::wavetail::trace_begin()

@@ -133,12 +133,16 @@ START_TEST(awkward_launches_survive)
 }
 END_TEST
 
-/* A clock that passes a multiple of 2^48, the largest place, two stores or three, none at all (clocks of -1). */
+/* A clock and a timer that pass a multiple of 2^48, the largest place, two stores or three, none at all (clocks of -1). */
 START_TEST(what_a_block_leaves_is_read_back)
 {
-    assert_output("slot 281474976710646 281474976710661 1023 63 5 9", 0, "281474976710646 281474976710661 1023 63 5 9\n");
-    assert_output("slot 844424930131000 844424930132000 131 40 5 4294967295", 0, "844424930131000 844424930132000 131 40 0 7\n");
-    assert_output("slot -1 -1 65535 65535 -1 4294967295", 1, "-1 -1 65535 65535 -1 4294967295\n");
+    assert_output("slot 281474976710646 281474976710661 65535 65535 5 9", 0,
+                  "281474976710646 281474976710661 140737488355323 140737488355330 65535 65535 5 9\n");
+    assert_output("slot 562949953421302 562949953421322 0 63 5 9", 0,
+                  "562949953421302 562949953421322 281474976710651 281474976710661 0 63 5 9\n");
+    assert_output("slot 844424930131000 844424930132000 131 40 5 4294967295", 0,
+                  "844424930131000 844424930132000 422212465065500 422212465066000 131 40 0 7\n");
+    assert_output("slot -1 -1 65535 65535 -1 4294967295", 1, "-1 -1 -1 -1 65535 65535 -1 4294967295\n");
 }
 END_TEST
 

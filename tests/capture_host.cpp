@@ -3,7 +3,8 @@
  *     capture-host copy OUT        rows "block,sm,clocks and times,work,warp_slot" from stdin become a trace like
  *                                  traces/h200/spin20k_b256.r0
  *                                  and pass through the form they have in the GPU's memory
- *     capture-host slot START END SM WARP_SLOT WORK BLOCK   the same for one, which is printed; BLOCK 4294967295: two stores
+ *     capture-host slot START END SM WARP_SLOT WORK BLOCK   the same for one, at half of START and END in ns, which is printed;
+ *                                  BLOCK 4294967295: two stores
  *     capture-host strange OUT     two launches with awkward names, missing blocks and unstated values
  *     capture-host list FILE       reads an experiment list; prints it, or the message and exits 1
  *     capture-host share UNIT BLOCKS THREADS VALUE...
@@ -44,17 +45,19 @@ static wavetail::Device h200()
 /* As WT_TRACE_END leaves it. */
 static Slot packed(const Record &r)
 {
-    uint64_t place = r.sm + r.warp_slot * 1024u;
-    return {r.clock_start, ((uint64_t)r.clock_end & 0xffffffffffffu) | place << 48, r.time_start_ns, r.time_end_ns, r.work, r.block, 0};
+    const uint64_t low = 0xffffffffffffu;
+    return {((uint64_t)r.clock_start & low) | (uint64_t)r.sm << 48, ((uint64_t)r.time_start_ns & low) | (uint64_t)r.warp_slot << 48,
+            r.clock_end, r.time_end_ns, r.work, r.block, 0};
 }
 
 static int slot(char **argv)
 {
-    Record in = {std::atoll(argv[2]), std::atoll(argv[3]), 32, 64, std::atoll(argv[6]), (uint32_t)std::atoll(argv[7]),
-                 (uint16_t)std::atoi(argv[4]), (uint16_t)std::atoi(argv[5])};
+    long long start = std::atoll(argv[2]), end = std::atoll(argv[3]);
+    Record in = {start, end, start / 2, end / 2, std::atoll(argv[6]), (uint32_t)std::atoll(argv[7]), (uint16_t)std::atoi(argv[4]),
+                 (uint16_t)std::atoi(argv[5])};
     Record r = packed(in).record(7);
-    std::printf("%lld %lld %d %d %lld %u\n", (long long)r.clock_start, (long long)r.clock_end, r.sm, r.warp_slot,
-                (long long)r.work, r.block);
+    std::printf("%lld %lld %lld %lld %d %d %lld %u\n", (long long)r.clock_start, (long long)r.clock_end, (long long)r.time_start_ns,
+                (long long)r.time_end_ns, r.sm, r.warp_slot, (long long)r.work, r.block);
     return r.written() ? 0 : 1;
 }
 

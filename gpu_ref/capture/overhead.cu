@@ -8,7 +8,7 @@
 namespace
 {
 
-enum { REPETITIONS = 21 };
+enum { REPETITIONS = 21, FEW = 300, MANY = 1300 /* blocks of each SM where one follows another */ };
 
 struct Untraced {
     __device__ Untraced() {}
@@ -24,6 +24,15 @@ struct Traced {
 template <typename Probe> __global__ void cost_empty(Params p)
 {
     Probe probe;
+    probe.end(p);
+}
+
+/* Does what nearly every kernel does: reads its indices and parameters, and stores something. */
+template <typename Probe> __global__ void cost_small(Params p)
+{
+    Probe probe;
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    p.data[(i & (p.mask >> 1)) + (p.mask >> 1)] = (float)i;
     probe.end(p);
 }
 
@@ -51,24 +60,11 @@ template <typename Probe> __global__ void cost_memory(Params p)
     probe.end(p);
 }
 
-/* The first warp's cycles in a block that does nothing else; into data, as an int per block. */
+/* A block's first warp where the kernel goes on after the end; its cycles into data, as an int per block. */
 template <typename Probe> __global__ void cost_cycles(Params p)
 {
     long long before = clock64();
     Probe probe;
-    probe.end(p);
-    long long after = clock64();
-    if (threadIdx.x == 0)
-        ((int *)p.data)[blockIdx.x] = (int)(after - before);
-}
-
-/* The same where the kernel does what nearly every one does: reads its indices and parameters, and stores something. */
-template <typename Probe> __global__ void cost_small(Params p)
-{
-    long long before = clock64();
-    Probe probe;
-    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    p.data[(i & (p.mask >> 1)) + (p.mask >> 1)] = (float)i;
     probe.end(p);
     long long after = clock64();
     if (threadIdx.x == 0)
@@ -82,15 +78,30 @@ struct Case {
     long long work;
 };
 
-float run_once(const void *function, const Case &one, Params params, cudaEvent_t begin, cudaEvent_t end)
+struct Events {
+    cudaEvent_t begin, end;
+    Events()
+    {
+        stop_on(cudaEventCreate(&begin), "events");
+        stop_on(cudaEventCreate(&end), "events");
+    }
+    ~Events()
+    {
+        cudaEventDestroy(begin);
+        cudaEventDestroy(end);
+    }
+};
+
+/* us, between events around the launch. */
+float run_once(const void *function, const char *name, int grid, int block, int shared_bytes, Params params, const Events &events)
 {
     void *arguments[] = {&params};
     float ms = 0;
-    stop_on(cudaEventRecord(begin), "events");
-    stop_on(cudaLaunchKernel(function, dim3((unsigned)one.grid), dim3((unsigned)one.block), arguments, 0, 0), one.name);
-    stop_on(cudaEventRecord(end), "events");
-    stop_on(cudaEventSynchronize(end), one.name);
-    stop_on(cudaEventElapsedTime(&ms, begin, end), "events");
+    stop_on(cudaEventRecord(events.begin), "events");
+    stop_on(cudaLaunchKernel(function, dim3((unsigned)grid), dim3((unsigned)block), arguments, (size_t)shared_bytes, 0), name);
+    stop_on(cudaEventRecord(events.end), "events");
+    stop_on(cudaEventSynchronize(events.end), name);
+    stop_on(cudaEventElapsedTime(&ms, events.begin, events.end), "events");
     return ms * 1000;
 }
 
@@ -109,14 +120,12 @@ int registers(const void *function)
 
 void compare(const Case &one, Params params)
 {
-    cudaEvent_t begin, end;
-    stop_on(cudaEventCreate(&begin), "events");
-    stop_on(cudaEventCreate(&end), "events");
+    Events events;
     params.constant = one.work;
     std::vector<float> without, with;
     for (int i = 0; i < REPETITIONS + 3; i++) { /* three to warm up */
-        float plain = run_once(one.untraced, one, params, begin, end);
-        float traced = run_once(one.traced, one, params, begin, end);
+        float plain = run_once(one.untraced, one.name, one.grid, one.block, 0, params, events);
+        float traced = run_once(one.traced, one.name, one.grid, one.block, 0, params, events);
         if (i >= 3) {
             without.push_back(plain);
             with.push_back(traced);
@@ -125,8 +134,38 @@ void compare(const Case &one, Params params)
     float plain = median(without), traced = median(with);
     std::printf("%s,%d,%d,%d,%d,%.2f,%.2f,%.2f,\n", one.name, one.grid, one.block, registers(one.untraced),
                 registers(one.traced), plain, traced, 100 * (traced - plain) / plain);
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
+}
+
+double clock_ghz()
+{
+    enum { PAIRS = 2000 };
+    std::vector<SyncPair> pairs = take_sync_pairs(PAIRS);
+    const SyncPair &first = pairs[0], &last = pairs[PAIRS - 1];
+    return (double)(last.clock - first.clock) / (double)(last.time_ns - first.time_ns);
+}
+
+/* ns from one block's start to the next one's on the same SM, which has room for one. The difference of a long and a short
+ * launch leaves launching out. */
+double period_ns(const void *function, const char *name, Params params, int block, int sms)
+{
+    Events events;
+    int shared_bytes = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 2048; /* more than half of an SM's */
+    stop_on(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes), name);
+    std::vector<float> differences;
+    for (int i = 0; i < REPETITIONS + 1; i++) {
+        float few = run_once(function, name, FEW * sms, block, shared_bytes, params, events);
+        float many = run_once(function, name, MANY * sms, block, shared_bytes, params, events);
+        if (i > 0)
+            differences.push_back(many - few);
+    }
+    return median(differences) * 1000 / (MANY - FEW);
+}
+
+void compare_periods(const char *name, const void *untraced, const void *traced, Params params, int block)
+{
+    int sms = device_attribute(cudaDevAttrMultiProcessorCount);
+    double extra_ns = period_ns(traced, name, params, block, sms) - period_ns(untraced, name, params, block, sms);
+    std::printf("%s,%d,%d,%d,%d,,,,%.0f\n", name, sms, block, registers(untraced), registers(traced), extra_ns * clock_ghz());
 }
 
 int cycles(const void *function, const char *name, Params params, int grid, int block)
@@ -156,8 +195,8 @@ void print_overhead()
     params.mask = elements - 1;
     stop_on(cudaMalloc(&params.data, elements * sizeof(float)), "data");
     stop_on(cudaMemset(params.data, 0, elements * sizeof(float)), "data");
-    params.trace.capacity = params.trace.flat = (unsigned)grid;
-    stop_on(cudaMalloc(&params.trace.slots, (size_t)grid * sizeof(wavetail::Slot)), "memory for records");
+    params.trace.capacity = params.trace.flat = (unsigned)(MANY * sms);
+    stop_on(cudaMalloc(&params.trace.slots, params.trace.capacity * sizeof(wavetail::Slot)), "memory for records");
 
     std::printf("kernel,grid,block,regs,regs_traced,makespan_us,makespan_traced_us,change_percent,extra_cycles\n");
 #define CASE(name, kernel, threads, work) \
@@ -167,16 +206,18 @@ void print_overhead()
     CASE("compute", cost_compute, 256, 2000);
     CASE("memory", cost_memory, 256, 8);
 #undef CASE
-#define CYCLES(name, kernel, blocks, threads) \
-    compare_cycles(name, (const void *)kernel<Untraced>, (const void *)kernel<Traced>, params, blocks, threads)
-    CYCLES("empty: one block per SM", cost_cycles, sms, 32);
-    CYCLES("empty: one block per SM", cost_cycles, sms, 256);
-    CYCLES("empty: full SMs", cost_cycles, grid, 32);
-    CYCLES("empty: full SMs", cost_cycles, grid, 256);
-    CYCLES("small: one block per SM", cost_small, sms, 32);
-    CYCLES("small: one block per SM", cost_small, sms, 256);
-    CYCLES("small: full SMs", cost_small, grid, 32);
-    CYCLES("small: full SMs", cost_small, grid, 256);
+#define PERIODS(name, kernel) \
+    for (int threads : {32, 256, 1024}) \
+    compare_periods(name, (const void *)kernel<Untraced>, (const void *)kernel<Traced>, params, threads)
+    PERIODS("empty: one block after another", cost_empty);
+    PERIODS("small: one block after another", cost_small);
+#undef PERIODS
+#define CYCLES(name, blocks, threads) \
+    compare_cycles(name, (const void *)cost_cycles<Untraced>, (const void *)cost_cycles<Traced>, params, blocks, threads)
+    CYCLES("goes on after the end: first blocks", sms, 32);
+    CYCLES("goes on after the end: first blocks", sms, 256);
+    CYCLES("goes on after the end: full SMs", grid, 32);
+    CYCLES("goes on after the end: full SMs", grid, 256);
 #undef CYCLES
     cudaFree(params.data);
     cudaFree(params.trace.slots);
