@@ -53,8 +53,8 @@ START_TEST(the_first_wave_is_on_the_very_sms)
 }
 END_TEST
 
-/* A cluster of 2 x 2 blocks is in two rows of the grid, which has 50 blocks to a row; none goes to the group of eight. Not pinned: that a ninth
- * block fits an SM. */
+/* A cluster of 2 x 2 blocks is in two rows of the grid, which has 50 blocks to a row; none goes to the group of eight. Not pinned: that a
+ * ninth block fits an SM. */
 START_TEST(clusters_of_two_rows_are_on_the_very_sms)
 {
     struct wt_replay *replay = replayed("questions/cluster_2x2.r0");

@@ -135,7 +135,8 @@ START_TEST(parts_cost_their_starts)
 }
 END_TEST
 
-/* 36 launches: orders, splits, queues of 1 to 8 blocks on each SM, other residencies; "no change" is 10.3 % off in the median, 115 at worst. */
+/* 36 launches: orders, splits, queues of 1 to 8 blocks on each SM, other residencies; "no change" is 10.3 % off in the median, 115 at
+ * worst. */
 START_TEST(ranges_hold_most_and_errors_are_small)
 {
     struct prediction p[MOST_LAUNCHES];

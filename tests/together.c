@@ -74,8 +74,8 @@ START_TEST(kernels_start_and_end_when_they_did)
 }
 END_TEST
 
-/* Launched 10 us after the first kernel and more urgent; it could have taken the room of many blocks before it came, 28,700 cycles after the
- * first one's start. That blocks ended shortly before, as unequal ones do all the time, does not tell that it waited for them. */
+/* Launched 10 us after the first kernel and more urgent; it could have taken the room of many blocks before it came, 28,700 cycles after
+ * the first one's start. That blocks ended shortly before, as unequal ones do all the time, does not tell that it waited for them. */
 START_TEST(who_came_late_did_not_wait)
 {
     struct wt_replay *replay = replayed(WT_SOURCE_ROOT "/traces/h200/questions/prio_late.r0.csv.zst");

@@ -1,6 +1,8 @@
 /* Does a trace tell how long its blocks stay beyond their clock reads? */
 #include <math.h>
 
+#include "study/let_in.h"
+#include "study/replay.h"
 #include "study/unseen.h"
 #include "suites.h"
 
@@ -34,7 +36,7 @@ static struct wt_unseen unseen_of(int sms, int rounds, int unseen, int apart)
     struct wt_error err = {0};
     ck_assert_msg(wt_gpu_load("h200", &gpu, &err) == WT_OK, "%s", err.text);
     struct wt_timeline *timeline = rounds_of_blocks(gpu, sms, rounds, unseen, apart);
-    struct wt_unseen found = wt_unseen_time(timeline, 0, (uint64_t)sms, true, gpu);
+    struct wt_unseen found = wt_unseen_time(timeline, 0, (uint64_t)sms, true, NULL, gpu);
     wt_timeline_free(timeline);
     wt_gpu_free(gpu);
     return found;
@@ -80,7 +82,7 @@ static size_t samples_beside(int count, int start, int end)
     struct wt_block_run run = {.sm = 16, .start = wt_from_cycles(start), .end = wt_from_cycles(end)};
     for (int i = 0; i < count; i++)
         wt_timeline_add(timeline, &run);
-    size_t samples = wt_unseen_time(timeline, 0, 1, true, gpu).samples;
+    size_t samples = wt_unseen_time(timeline, 0, 1, true, NULL, gpu).samples;
     wt_timeline_free(timeline);
     wt_gpu_free(gpu);
     return samples;
@@ -119,7 +121,7 @@ static struct wt_unseen unseen_where_some_wait(int warps)
         struct wt_block_run run = {.block = (uint64_t)i, .start = wt_from_cycles(start[i]), .end = wt_from_cycles(end[i])};
         wt_timeline_add(timeline, &run);
     }
-    struct wt_unseen found = wt_unseen_time(timeline, 0, 2, true, gpu);
+    struct wt_unseen found = wt_unseen_time(timeline, 0, 2, true, NULL, gpu);
     wt_timeline_free(timeline);
     wt_gpu_free(gpu);
     return found;
@@ -135,6 +137,59 @@ START_TEST(where_blocks_wait_for_a_sub_core_only_sure_pairs_count)
 }
 END_TEST
 
+/* One SM, blocks of one warp with half of a sub-core's registers: two on each sub-core, in turn. Block 1 ends first, on the second sub-
+ * core, while the next block is to go to the first one, where block 0 ends 2,000 cycles later and lets in two. `start` of the first of
+ * these. */
+static bool who_let_in(double start, double *waits)
+{
+    struct wt_gpu *gpu;
+    struct wt_error err = {0};
+    ck_assert_msg(wt_gpu_load("h200", &gpu, &err) == WT_OK, "%s", err.text);
+    struct wt_launch_needs needs = {.threads = 32, .registers_per_thread = 255, .carveout_kb = WT_CARVEOUT_DEFAULT};
+    struct wt_shape shape;
+    ck_assert_int_eq(wt_shape_make(&gpu->limits, &needs, &shape, &err), WT_OK);
+    struct wt_timeline *timeline = wt_timeline_new("made", gpu->name, gpu->topology.sm_count);
+    struct wt_timeline_launch launch = {.name = "k", .grid_blocks = 10, .warps_per_block = 1};
+    wt_timeline_add_launch(timeline, &launch);
+    for (int i = 0; i < 10; i++) {
+        double from = i < 8 ? 10 * i : i == 8 ? start : start + 10;
+        double to = i == 1 ? 1000 : i == 0 ? 3000 : 9000 + i;
+        struct wt_block_run run = {.block = (uint64_t)i, .start = wt_from_cycles(from), .end = wt_from_cycles(to)};
+        wt_timeline_add(timeline, &run);
+    }
+    bool told = wt_let_in(timeline, 0, &shape, gpu, waits);
+    wt_timeline_free(timeline);
+    wt_gpu_free(gpu);
+    return told;
+}
+
+/* From block 0's end, not from block 1's. A start before it is not what the rules say. */
+START_TEST(admission_tells_whose_end_let_a_block_in)
+{
+    double waits[10];
+    ck_assert(who_let_in(3300, waits));
+    ck_assert_double_eq(waits[0], 300);
+    for (int i = 1; i < 10; i++)
+        ck_assert(isnan(waits[i]));
+    ck_assert(!who_let_in(1300, waits));
+}
+END_TEST
+
+/* One FMA chain of exponential lengths, seven warps a block: what the youngest wait before they read their start is half of all time, and
+ * an SM's other blocks end meanwhile. Repetitions differ by 13 %. */
+START_TEST(starving_blocks_are_told_their_usual_time)
+{
+    struct wt_replay *replay;
+    struct wt_error err = {0};
+    struct wt_replay_setup setup = {.seed = 1, .unseen_cycles = NAN};
+    ck_assert_msg(wt_replay_trace(WT_SOURCE_ROOT "/traces/h200/questions/fma1_b224.r0.csv.zst", &setup, &replay, &err) == WT_OK, "%s",
+                  err.text);
+    ck_assert_double_le(fabs(replay->whole.makespan_error), 0.03);
+    ck_assert_double_le(replay->whole.start_error_p50, 2500);
+    wt_replay_free(replay);
+}
+END_TEST
+
 Suite *unseen_suite(void)
 {
     Suite *suite = suite_create("unseen");
@@ -144,6 +199,8 @@ Suite *unseen_suite(void)
     tcase_add_test(tcase, releases_soon_after_another_end_do_not_count);
     tcase_add_test(tcase, releases_behind_a_backlog_do_not_count);
     tcase_add_test(tcase, where_blocks_wait_for_a_sub_core_only_sure_pairs_count);
+    tcase_add_test(tcase, admission_tells_whose_end_let_a_block_in);
+    tcase_add_test(tcase, starving_blocks_are_told_their_usual_time);
     suite_add_tcase(suite, tcase);
     return suite;
 }

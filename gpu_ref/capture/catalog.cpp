@@ -37,6 +37,8 @@ const KernelInfo catalog[] = {
     {"spinr144", "the same, 144 registers", 384, 0, false, false},
     {"spinr168", "the same, 168 registers", 384, 0, false, false},
     {"spinr232", "the same, 232 registers", 256, 0, false, false},
+    {"stagger", "waits work cycles; of each eight warps the last four a tenth of that", 1024, 0, false, false},
+    {"staggerr128", "the same, holding 128 registers", 512, 0, false, false},
 };
 const int catalog_size = sizeof catalog / sizeof *catalog;
 

@@ -57,6 +57,24 @@ template <int HELD, int THREADS> __global__ void __launch_bounds__(THREADS) spin
     END_WORK(p, work);
 }
 
+/* Of each eight warps the last four are through after a tenth of the work, and exit. */
+template <int HELD, int THREADS> __global__ void __launch_bounds__(THREADS) stagger_family(Params p)
+{
+    WT_TRACE_BEGIN(p.trace);
+    long long work = work_of(p, wavetail::trace_block());
+    float held[HELD];
+    start_values(held);
+    long long until = wt_trace_start_.clock + (thread_of_block() / 32 % 8 < 4 ? work : work / 10);
+#pragma unroll 1
+    while (clock64() < until) {
+        __nanosleep(100);
+        if (p.never)
+            advance(held);
+    }
+    keep(p, total(held));
+    END_WORK(p, work);
+}
+
 const NamedKernel register_kernels[] = {
     KERNEL("r32", fma_family<16, 1024>),
     KERNEL("r64", fma_family<48, 1024>),
@@ -72,6 +90,8 @@ const NamedKernel register_kernels[] = {
     KERNEL("spinr144", spin_family<128, 384>),
     KERNEL("spinr168", spin_family<160, 384>),
     KERNEL("spinr232", spin_family<216, 256>),
+    KERNEL("stagger", stagger_family<16, 1024>),
+    KERNEL("staggerr128", stagger_family<112, 512>),
     {nullptr, nullptr, nullptr},
 };
 

@@ -288,7 +288,7 @@ static enum wt_code prepare(struct launch *launch, const struct wt_replay *repla
         launch->unseen_cycles = 0; /* not told: a freed slot also waits for those of other SMs */
     else if (isnan(setup->unseen_cycles))
         launch->unseen_cycles = wt_unseen_time(replay->measured, launch->index, at_once(launch, replay->together),
-                                               !replay->together, gpu).cycles;
+                                               !replay->together, &launch->shape, gpu).cycles;
     return WT_OK;
 }
 
@@ -529,8 +529,8 @@ static struct change *changes_of(const struct batch *all, size_t *count)
     return changes;
 }
 
-/* Traces rarely state a preferred shared-memory configuration. An SM's changes only when it is empty: the kernel whose block was the first on
- * an SM, and beside which another that needs a larger one started, must have preferred that. */
+/* Traces rarely state a preferred shared-memory configuration. An SM's changes only when it is empty: the kernel whose block was the first
+ * on an SM, and beside which another that needs a larger one started, must have preferred that. */
 static void infer_configurations(struct batch *all)
 {
     struct {

@@ -1,9 +1,11 @@
 #include "study/unseen.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/mem.h"
 #include "core/quantile.h"
+#include "study/let_in.h"
 
 /* So long after all of the GPC's reports could have been taken none waits: surely, however unlike each
  * other the blocks' unseen times are; and, where blocks end too often for that, most likely, if they are alike. */
@@ -14,6 +16,10 @@ static const double SURELY_QUIET_CYCLES = 400, LIKELY_QUIET_CYCLES = 40;
  * only ever delays it. */
 static const double QUARTILE_TO_MEDIAN_CYCLES = 7;
 
+/* What else delays a release, at most. Where three quarters of the times are longer, a block's other warps run on or the next one's
+ * starve, and rarely does no other block of the SM end meanwhile: such pairs alone would tell the shortest times. */
+static const double DELAYS_CYCLES = 1000;
+
 /* With fewer than MANY, as in a grid whose blocks all end together, no quarter of them may be undelayed: the least
  * counts, as it does where it is not sure which end a start waited for. With PLENTY there is no need of less quiet ones. */
 enum { MANY_SAMPLES = 12, PLENTY_OF_SAMPLES = 24 };
@@ -22,6 +28,7 @@ enum { MANY_SAMPLES = 12, PLENTY_OF_SAMPLES = 24 };
 struct moment {
     wt_time time;
     wt_time next; /* of ends: the SM's next one; WT_NEVER: there is none */
+    uint64_t block;
     uint16_t sm;
 };
 
@@ -50,7 +57,8 @@ static struct moments collect(const struct wt_timeline *measured, size_t launch,
     for (size_t i = 0; i < measured->span_count; i++) {
         const struct wt_block_run *span = &measured->spans[i];
         if (span->launch == launch && span->block >= from_block)
-            moments.list[moments.count++] = (struct moment){.time = ends ? span->end : span->start, .sm = span->sm};
+            moments.list[moments.count++] = (struct moment){.time = ends ? span->end : span->start, .block = span->block,
+                                                              .sm = span->sm};
     }
     return moments;
 }
@@ -94,22 +102,29 @@ static bool fits_wherever_one_ended(const struct wt_timeline *measured, size_t l
     return measured->launches[launch].warps_per_block % gpu->limits.subcores == 0;
 }
 
+/* Whether a release is quiet that follows this end, the ends being looked at in order of time. */
+static bool is_quiet(const struct moment *end, const struct wt_gpu *gpu, double quiet_cycles, wt_time *quiet_from)
+{
+    const struct wt_topology *t = &gpu->topology;
+    wt_time pause = wt_from_cycles(quiet_cycles), report = wt_from_cycles(gpu->rates.report_cycles * t->gpc_count);
+    wt_time *from = &quiet_from[t->gpc_of_sm[end->sm]];
+    bool quiet = end->time >= *from;
+    *from = end->time + pause > *from + report ? end->time + pause : *from + report;
+    return quiet;
+}
+
 /* An SM's ends and the starts that follow them pair off in order. With `one_by_one`, only those releases count before
  * which the SM was full and during which no other of its blocks ended, so that it is sure which end the start waited
  * for. Returns the number of excesses. */
 static size_t pair_off(const struct moments *ends, const struct moments *starts, const struct wt_gpu *gpu,
                        double quiet_cycles, bool one_by_one, wt_time *quiet_from, double *excess)
 {
-    const struct wt_topology *t = &gpu->topology;
-    struct range *ranges = ranges_by_sm(starts, t->sm_count);
-    wt_time pause = wt_from_cycles(quiet_cycles), report = wt_from_cycles(gpu->rates.report_cycles * t->gpc_count);
+    struct range *ranges = ranges_by_sm(starts, gpu->topology.sm_count);
     size_t count = 0;
     for (size_t i = 0; i < ends->count; i++) {
         int sm = ends->list[i].sm;
         wt_time end = ends->list[i].time;
-        wt_time *from = &quiet_from[t->gpc_of_sm[sm]];
-        bool quiet = end >= *from;
-        *from = end + pause > *from + report ? end + pause : *from + report;
+        bool quiet = is_quiet(&ends->list[i], gpu, quiet_cycles, quiet_from);
         if (ranges[sm].next == ranges[sm].end)
             continue;
         wt_time start = starts->list[ranges[sm].next++].time;
@@ -164,7 +179,28 @@ static size_t quiet_excesses(const struct wt_timeline *measured, size_t launch, 
     return count;
 }
 
-/* Nothing delays the chosen, so that their mean stands for all, blocks whose other warps run on among them; without outliers. */
+/* Of quiet releases by the rules of admission, sorted; 0: they do not tell. */
+static size_t admitted_excesses(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
+                                const struct wt_shape *shape, const struct wt_gpu *gpu, double *excess)
+{
+    double *waits = wt_alloc(measured->launches[launch].grid_blocks, sizeof *waits);
+    size_t count = 0;
+    if (wt_let_in(measured, launch, shape, gpu, waits)) {
+        struct moments ends = collect(measured, launch, 0, true);
+        qsort(ends.list, ends.count, sizeof *ends.list, by_time);
+        wt_time *quiet_from = quiet_from_first_wave(measured, launch, first_wave_blocks, gpu);
+        for (size_t i = 0; i < ends.count; i++)
+            if (is_quiet(&ends.list[i], gpu, LIKELY_QUIET_CYCLES, quiet_from) && !isnan(waits[ends.list[i].block]))
+                excess[count++] = waits[ends.list[i].block] - wt_gpu_unloaded_release(gpu, ends.list[i].sm);
+        free(quiet_from);
+        free(ends.list);
+    }
+    wt_sort_numbers(excess, count);
+    free(waits);
+    return count;
+}
+
+/* Without outliers. */
 static double middle_mean(const double *sorted, size_t count)
 {
     size_t left_out = count / 20;
@@ -175,11 +211,16 @@ static double middle_mean(const double *sorted, size_t count)
 }
 
 struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
-                                bool alone, const struct wt_gpu *gpu)
+                                bool alone, const struct wt_shape *shape, const struct wt_gpu *gpu)
 {
     double *excess = wt_alloc(measured->span_count, sizeof *excess);
-    enum pairing pairing = IN_ORDER;
-    struct wt_unseen unseen = {.samples = quiet_excesses(measured, launch, first_wave_blocks, gpu, excess, &pairing)};
+    enum pairing pairing = CHOSEN;
+    struct wt_unseen unseen = {0};
+    if (alone && shape && !fits_wherever_one_ended(measured, launch, gpu))
+        unseen.samples = admitted_excesses(measured, launch, first_wave_blocks, shape, gpu, excess);
+    bool admitted = unseen.samples >= PLENTY_OF_SAMPLES && excess[unseen.samples / 4] > DELAYS_CYCLES;
+    if (!admitted)
+        unseen.samples = quiet_excesses(measured, launch, first_wave_blocks, gpu, excess, &pairing);
     if (unseen.samples >= MANY_SAMPLES && pairing == CHOSEN && alone)
         unseen.cycles = middle_mean(excess, unseen.samples);
     else if (unseen.samples >= MANY_SAMPLES && pairing != UNSURE)

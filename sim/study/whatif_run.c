@@ -14,15 +14,15 @@ static const double VARIANT_CYCLES = 37;
 /* Further parts of a block with works of their own count as so much of a block each. */
 static const double SIMULATED_BLOCKS = 50000, FURTHER_PART = 0.1;
 
-/* What a block does besides its work, which its parts each do again: cycles of a warp at full speed, in which its warps take no more than so
- * many of an SM's issue slots, as cycles of an SM per warp, and nothing of the GPU's memory. Blocks of 8 warps with one FMA chain, cut into
- * 2, 4 and 8, took 190 to 210 cycles of an SM more for each further block, and 15 warps saturate it; with four chains, of which 5 do, 170
- * to 190, and 180 to 220 with conflicts in shared memory. */
+/* What a block does besides its work, which its parts each do again: cycles of a warp at full speed, in which its warps take no more than
+ * so many of an SM's issue slots, as cycles of an SM per warp, and nothing of the GPU's memory. Blocks of 8 warps with one FMA chain, cut
+ * into 2, 4 and 8, took 190 to 210 cycles of an SM more for each further block, and 15 warps saturate it; with four chains, of which 5 do,
+ * 170 to 190, and 180 to 220 with conflicts in shared memory. */
 static const double START_CYCLES = 370, START_SM_CYCLES = 24;
 
-/* How blocks come to the counter. Its latency is 290 to 514 cycles by how far an SM is from it (counter_g132). With the other two, tasks of a
- * first wave of 8 blocks per SM go to young and old blocks as they did on an H200: of each 132 tasks the mean age is the 1.3rd to 6.0th (1.5th
- * to 6.5th), the first 14 have the 1.1st (1.1st), the first 264 are on 74 SMs (74); fma1 from a queue, traces/h200/remedies. */
+/* How blocks come to the counter. Its latency is 290 to 514 cycles by how far an SM is from it (counter_g132). With the other two, tasks
+ * of a first wave of 8 blocks per SM go to young and old blocks as they did on an H200: of each 132 tasks the mean age is the 1.3rd to
+ * 6.0th (1.5th to 6.5th), the first 14 have the 1.1st (1.1st), the first 264 are on 74 SMs (74); fma1_const_q8 of remedies.txt. */
 static const struct wt_fluid_counter COUNTER = {.used = true, .wait = 60, .far = 224, .jitter = 30};
 
 const struct wt_whatif_point wt_whatif_as_measured = {.registers_per_thread = -1, .dynamic_shared_bytes = -1, .split = 1};
