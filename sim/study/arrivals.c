@@ -137,17 +137,23 @@ void wt_arrivals_find(const struct wt_trace *trace, const struct wt_timeline *me
     free(extents);
 }
 
+/* Most of the time that it is supposed to have waited is not explained; less may be the simulation's error. */
+static bool came_later(const struct wt_arrival *arrival, wt_time simulated, wt_time measured)
+{
+    if (arrival->after >= 0 || simulated == WT_NEVER || simulated + wt_from_cycles(WINDOW_CYCLES) >= measured)
+        return false;
+    return arrival->at < measured && measured - simulated > (measured - arrival->at) / 2;
+}
+
 bool wt_arrivals_delay(struct wt_arrivals *arrivals, const struct wt_launch_extent *measured, const wt_time *first_starts)
 {
     struct wt_arrival *delayed = NULL;
     wt_time first = WT_NEVER;
-    for (size_t i = 0; i < arrivals->count; i++) {
-        bool sooner = first_starts[i] != WT_NEVER && first_starts[i] + wt_from_cycles(WINDOW_CYCLES) < measured[i].first_start;
-        if (sooner && arrivals->list[i].after < 0 && arrivals->list[i].at < measured[i].first_start && measured[i].first_start < first) {
+    for (size_t i = 0; i < arrivals->count; i++)
+        if (measured[i].first_start < first && came_later(&arrivals->list[i], first_starts[i], measured[i].first_start)) {
             delayed = &arrivals->list[i];
             first = measured[i].first_start;
         }
-    }
     if (delayed)
         delayed->at = first;
     return delayed != NULL;

@@ -40,7 +40,8 @@ bool wt_arrivals_interact(const struct wt_trace *trace, const struct wt_timeline
 void wt_arrivals_find(const struct wt_trace *trace, const struct wt_timeline *measured, const struct wt_gpu *gpu,
                       struct wt_arrivals *out);
 /* `first_starts`: of each launch, simulated with these arrivals, on the axis of `measured`. The first launch (as measured) that does not
- * follow another one and would have started clearly sooner than it did arrives when it started. Whether there was one. */
+ * follow another one and would have started clearly sooner than it did, most of its supposed wait unexplained, arrives when it started.
+ * Whether there was one. */
 bool wt_arrivals_delay(struct wt_arrivals *arrivals, const struct wt_launch_extent *measured, const wt_time *first_starts);
 
 /* Owned by the caller; of arrivals not yet taken. */
