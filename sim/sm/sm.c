@@ -8,8 +8,6 @@
 
 enum { NONE = 0xff };
 
-#define NONE_FIRST UINT32_MAX
-
 /* Set in every lane before a subtraction, it survives where nothing is borrowed: where there is enough. */
 static const uint64_t lane_guard = UINT64_C(0x8000800080008000);
 
@@ -26,10 +24,10 @@ struct resident {
 struct wt_sm {
     const struct wt_limits *limits;
     uint64_t free_slots;     /* bit i: slot i can take a block */
+    uint64_t all_slots;      /* what free_slots is when the SM is empty */
     uint64_t free_warps;     /* lanes as in wt_shape */
     uint64_t free_registers; /* lanes, in limits.register_unit */
     int32_t free_barriers;
-    int16_t blocks, warps;
     int16_t carveout_kb;
     uint16_t shared_total, shared_free; /* units */
     uint8_t pointer;                    /* sub-core of the next block's first warp */
@@ -51,21 +49,26 @@ const char *wt_shortage_name(enum wt_shortage shortage)
     return shortage <= WT_SHORT_CARVEOUT ? names[shortage] : "?";
 }
 
+static inline bool is_empty(const struct wt_sm *sm)
+{
+    return sm->free_slots == sm->all_slots;
+}
+
 /* The hole behind the last range, which may go on from address 0. */
 static inline int last_hole(const struct wt_sm *sm)
 {
     return sm->shared_total + sm->slot[sm->lowest].start - sm->slot[sm->highest].end;
 }
 
-/* The first hole between ranges with so many units, by the slot before it; NONE: there is none. Without branches on what lies
- * where, which nobody foresees. */
+/* The first hole between ranges with so many units, by the slot before it; NONE: there is none. Holes are compared without
+ * branches, since nobody foresees which comes first. */
 static inline int first_hole(const struct wt_sm *sm, int units)
 {
-    uint32_t first = NONE_FIRST;
+    uint32_t first = UINT32_MAX; /* start of the hole, then slot; its last byte is NONE */
     for (uint64_t bits = sm->holes; bits; bits &= bits - 1) {
-        uint32_t slot = (uint32_t)__builtin_ctzll(bits), end = sm->slot[slot].end;
-        uint32_t key = end << 8 | slot;
-        key = sm->slot[sm->slot[slot].after].start - (int)end >= units ? key : NONE_FIRST;
+        uint32_t slot = (uint32_t)__builtin_ctzll(bits), start = sm->slot[slot].end;
+        bool fits = sm->slot[sm->slot[slot].after].start - (int)start >= units;
+        uint32_t key = fits ? start << 8 | slot : UINT32_MAX;
         first = key < first ? key : first;
     }
     return (int)(first & 0xff);
@@ -147,7 +150,8 @@ struct wt_sm *wt_sm_new(const struct wt_limits *limits)
     assert(file < 0x8000 && limits->shared_bytes_per_sm / limits->shared_unit_bytes < 0x8000);
     struct wt_sm *sm = wt_alloc(1, sizeof *sm);
     sm->limits = limits;
-    sm->free_slots = ~UINT64_C(0) >> (WT_MAX_SLOTS - limits->blocks_per_sm);
+    sm->all_slots = ~UINT64_C(0) >> (WT_MAX_SLOTS - limits->blocks_per_sm);
+    sm->free_slots = sm->all_slots;
     for (int s = 0; s < subcores; s++) {
         sm->free_warps |= (uint64_t)(warps / subcores + (s < warps % subcores)) << 16 * s;
         sm->free_registers |= (uint64_t)file << 16 * s;
@@ -177,7 +181,7 @@ static inline bool has_configuration(struct wt_sm *sm, const struct wt_shape *sh
 {
     if (sm->carveout_kb == shape->carveout_kb)
         return true;
-    if (sm->blocks == 0)
+    if (is_empty(sm))
         configure(sm, shape->carveout_kb);
     return sm->carveout_kb >= shape->carveout_kb;
 }
@@ -205,8 +209,6 @@ int wt_sm_admit(struct wt_sm *sm, const struct wt_shape *shape)
     sm->free_registers -= shape->register_lanes[sm->pointer];
     sm->free_barriers -= shape->barriers;
     sm->pointer = (uint8_t)advance(sm, shape->warps);
-    sm->blocks++;
-    sm->warps = (int16_t)(sm->warps + shape->warps);
     return slot;
 }
 
@@ -221,8 +223,6 @@ void wt_sm_release(struct wt_sm *sm, int slot)
     sm->free_warps += shape->warp_lanes[block->first_subcore];
     sm->free_registers += shape->register_lanes[block->first_subcore];
     sm->free_barriers += shape->barriers;
-    sm->blocks--;
-    sm->warps = (int16_t)(sm->warps - shape->warps);
     block->shape = NULL;
 }
 
@@ -247,7 +247,7 @@ static bool short_in_total(const struct wt_sm *sm, const struct wt_shape *shape,
 {
     int unit = sm->limits->register_unit;
     int registers = shape->register_units_per_warp * shape->warps * unit;
-    int shared = sm->blocks ? sm->shared_free * sm->limits->shared_unit_bytes : shape->carveout_kb * 1024;
+    int shared = !is_empty(sm) ? sm->shared_free * sm->limits->shared_unit_bytes : shape->carveout_kb * 1024;
     return refuse(out, WT_RES_BLOCKS, WT_SHORT_TOTAL, 1, sm->free_slots ? 1 : 0) ||
            refuse(out, WT_RES_WARPS, WT_SHORT_TOTAL, shape->warps, sum_of_lanes(sm->free_warps)) ||
            refuse(out, WT_RES_REGISTERS, WT_SHORT_TOTAL, registers,
@@ -270,7 +270,7 @@ static bool short_in_subcore(enum wt_resource resource, uint64_t wanted, uint64_
 
 bool wt_sm_refusal(const struct wt_sm *sm, const struct wt_shape *shape, struct wt_refusal *out)
 {
-    if (sm->blocks && refuse(out, WT_RES_SHARED_MEMORY, WT_SHORT_CARVEOUT, shape->carveout_kb * 1024,
+    if (!is_empty(sm) && refuse(out, WT_RES_SHARED_MEMORY, WT_SHORT_CARVEOUT, shape->carveout_kb * 1024,
                              sm->carveout_kb * 1024))
         return true;
     if (short_in_total(sm, shape, out) ||
@@ -279,7 +279,7 @@ bool wt_sm_refusal(const struct wt_sm *sm, const struct wt_shape *shape, struct 
                          sm->limits->register_unit, out))
         return true;
     int before, start;
-    if (sm->blocks == 0 || shape->shared_units == 0 || find_hole(sm, shape->shared_units, &before, &start))
+    if (is_empty(sm) || shape->shared_units == 0 || find_hole(sm, shape->shared_units, &before, &start))
         return false;
     return refuse(out, WT_RES_SHARED_MEMORY, WT_SHORT_FRAGMENTED, shape->shared_bytes,
                   wt_sm_shared_use(sm).largest_hole_bytes);
@@ -296,12 +296,12 @@ int wt_sm_room(const struct wt_sm *sm, const struct wt_shape *shape)
 
 int wt_sm_resident_blocks(const struct wt_sm *sm)
 {
-    return sm->blocks;
+    return __builtin_popcountll(sm->all_slots & ~sm->free_slots);
 }
 
 int wt_sm_resident_warps(const struct wt_sm *sm)
 {
-    return sm->warps;
+    return wt_warps_per_sm(sm->limits) - sum_of_lanes(sm->free_warps);
 }
 
 int wt_sm_free_registers(const struct wt_sm *sm, int subcore)
@@ -360,7 +360,7 @@ bool wt_sm_shared_range(const struct wt_sm *sm, int slot, int *offset, int *byte
 
 void wt_sm_set_subcore_pointer(struct wt_sm *sm, int pointer)
 {
-    assert(sm->blocks == 0 && pointer >= 0 && pointer < sm->limits->subcores);
+    assert(is_empty(sm) && pointer >= 0 && pointer < sm->limits->subcores);
     sm->pointer = (uint8_t)pointer;
 }
 
