@@ -61,7 +61,8 @@ SWEEP_MPI := $(if $(MPICC),$(B)/wavetail-sweep-mpi)
 SWEEP_MPI_OBJ := $(B)/tools/mpi/main.o $(patsubst %,$(B)/tools/wavetail/%.o,sweep_main sweep_plot common progress)
 
 .DEFAULT_GOAL := all
-.PHONY: all view help setup check check-opt bench demo warp-table calibrate-h200 validate validate-halves whatif-table gpu fuzz install clean FORCE
+.PHONY: all view help setup check check-opt bench demo warp-table calibrate-h200 validate validate-halves whatif-table gpu fuzz install \
+        clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY: $(BENCH_OBJ)
 
@@ -130,7 +131,9 @@ $(B)/prefix: FORCE
 HAVE_CXX := $(if $(shell command -v $(CXX) 2>/dev/null),$(B)/capture-host)
 
 check: $(WAVETAIL) $(SWEEP_MPI) $(VIEW) $(B)/wavetail-check $(HAVE_CXX) ## run every test (SUITE=name for one suite)
-	$(Q)LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 WAVETAIL=$(CURDIR)/$(WAVETAIL) $(if $(VIEW),WAVETAIL_VIEW=$(CURDIR)/$(VIEW)) $(if $(HAVE_CXX),CAPTURE_HOST=$(CURDIR)/$(HAVE_CXX)) $(if $(SUITE),CK_RUN_SUITE=$(SUITE)) $(B)/wavetail-check
+	$(Q)LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 WAVETAIL=$(CURDIR)/$(WAVETAIL) \
+	  $(if $(VIEW),WAVETAIL_VIEW=$(CURDIR)/$(VIEW)) $(if $(HAVE_CXX),CAPTURE_HOST=$(CURDIR)/$(HAVE_CXX)) \
+	  $(if $(SUITE),CK_RUN_SUITE=$(SUITE)) $(B)/wavetail-check
 
 check-opt: ## check that -O0 and -O3 give the same bytes
 	$(Q)$(MAKE) --no-print-directory CONF=debug build/debug/wavetail
@@ -269,4 +272,5 @@ install: $(WAVETAIL) $(SWEEP_MPI) $(VIEW) $(LIB) ## install the command, library
 clean: ## remove everything built
 	rm -rf build
 
--include $(wildcard build/fuzz/*/*/*.d) $(SIM_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(SWEEP_MPI_OBJ:.o=.d) $(VIEW_OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BENCH_OBJ:.o=.d)
+-include $(wildcard build/fuzz/*/*/*.d) $(SIM_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(SWEEP_MPI_OBJ:.o=.d) $(VIEW_OBJ:.o=.d) \
+         $(TEST_OBJ:.o=.d) $(BENCH_OBJ:.o=.d)

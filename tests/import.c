@@ -35,8 +35,8 @@ static void check_instructions(const struct wt_program *a, const struct wt_progr
             continue;
         const struct wt_access *m = &a->accesses[x->access], *n = &b->accesses[y->access];
         same = m->space == n->space && m->kind == n->kind && m->width_bytes == n->width_bytes && m->lines == n->lines &&
-               m->sectors == n->sectors && m->bytes == n->bytes && m->wavefronts == n->wavefronts && m->l1_hit == n->l1_hit && m->l2_hit == n->l2_hit &&
-               m->footprint_mib == n->footprint_mib && m->scattered == n->scattered;
+               m->sectors == n->sectors && m->bytes == n->bytes && m->wavefronts == n->wavefronts &&
+               m->l1_hit == n->l1_hit && m->l2_hit == n->l2_hit && m->footprint_mib == n->footprint_mib && m->scattered == n->scattered;
         ck_assert_msg(same, "%s: access of instruction %zu, %s", a->name, i, a->texts[i] ? a->texts[i] : "");
     }
 }

@@ -1,5 +1,6 @@
 /* Does every simulation keep the rules, whatever the kernels? Random workloads on several GPUs under every policy, their
- * kernels one after another or overlapping, are simulated, and the block runs are recounted here from the launch's own figures, without the simulator's help. */
+ * kernels one after another or overlapping, are simulated, and the block runs are recounted here from the launch's own figures,
+ * without the simulator's help. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -201,7 +201,8 @@ static struct wt_program *profiled_program(const char *sass_path, const char *so
 /* All lanes of kmeans_assign's LDS.128 read one address: 2 wavefronts each, not 4. Pages have them per execution or as a sum. */
 START_TEST(ways_tell_wavefronts_where_a_page_has_no_sum)
 {
-    struct wt_program *program = profiled_program(TRACES "heldout/heldout.sass.zst", TRACES "heldout/heldout.source.csv.zst", "kmeans_assign", 192);
+    struct wt_program *program =
+        profiled_program(TRACES "heldout/heldout.sass.zst", TRACES "heldout/heldout.source.csv.zst", "kmeans_assign", 192);
     int found = 0;
     for (size_t i = 0; i < program->count; i++) {
         const struct wt_instruction *instruction = &program->instructions[i];

@@ -57,7 +57,8 @@ done | awk '
         split(most, with, "stalled_"); sub(/_per_issue.*/, "", with[2])
         printf "%-20s %+8.1f %% %+8.1f %% %+8.1f %% %+8.1f %%   %-20s %s %8.2f %8.2f\n", kernel, 100 * error("sm__cycles_elapsed.avg"),
             100 * error("smsp__warps_active.avg.per_cycle_active"), 100 * error("smsp__issue_active.avg.per_cycle_active"),
-            100 * error("smsp__warps_eligible.avg.per_cycle_active"), with[2], most == of ? "same " : "other", simulated[most], measured[most]
+            100 * error("smsp__warps_eligible.avg.per_cycle_active"), with[2], most == of ? "same " : "other",
+            simulated[most], measured[most]
         fflush()
         kernel = ""
     }

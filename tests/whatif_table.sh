@@ -1,7 +1,8 @@
 #!/bin/sh
 # What `wavetail whatif` predicts against what was measured (traces/h200/whatif): block sizes from the 256-thread trace alone,
 # residencies from two traces; of blocks with very unequal work, block sizes from the 256-thread trace alone (those whose threads share
-# their block's work: larger ones). Ranges were chosen on ten of the kernels; the share of the others is told as well. usage: whatif_table.sh WAVETAIL FOLDER
+# their block's work: larger ones). Ranges were chosen on ten of the kernels; the share of the others is told as well.
+# usage: whatif_table.sh WAVETAIL FOLDER
 wavetail=$1 folder=$2
 
 # kernel, sizes|residencies, option, list, traces...
@@ -44,7 +45,8 @@ awk -v truth="$folder/truth.csv" -v unequal="$folder/unequal.csv" '
             if (!chosen[kernel[i]]) { m++; held_out += inside[i] }
         }
         sort(e, n); sort(u, n)
-        printf "%-40s %4d points: error median %.2f %%, 90th percentile %.1f %%, worst %.1f %%; no change %.2f, %.1f, %.1f %%; in range %.0f %% (%.0f %% of the kernels not used)\n",
+        printf "%-40s %4d points: error median %.2f %%, 90th percentile %.1f %%, worst %.1f %%; no change %.2f, %.1f, %.1f %%; " \
+               "in range %.0f %% (%.0f %% of the kernels not used)\n",
             name, n, e[int((n + 1) / 2)], e[int(.9 * n + .5)], e[n], u[int((n + 1) / 2)], u[int(.9 * n + .5)], u[n],
             100 * in_range / n, 100 * held_out / m
     }
@@ -59,7 +61,8 @@ awk -v truth="$folder/truth.csv" -v unequal="$folder/unequal.csv" '
     }
     {
         measured = span[$2, $3, $4] / span[$2, 256, 0]
-        rows++; kind[rows] = $1; size[rows] = $3; kernel[rows] = $2; error[rows] = 100 * abs($5 / measured - 1); unchanged[rows] = 100 * abs(1 / measured - 1)
+        rows++; kind[rows] = $1; size[rows] = $3; kernel[rows] = $2
+        error[rows] = 100 * abs($5 / measured - 1); unchanged[rows] = 100 * abs(1 / measured - 1)
         inside[rows] = measured >= $6 && measured <= $7
         printf "%-12s %-14s %5d %7d %9.3f %9.3f %8.3f %8.3f%s\n", $1, $2, $3, $4, $5, measured, $6, $7, inside[rows] ? "" : "  outside"
     }

@@ -1,4 +1,5 @@
-/* Runs the kernels to profile: `ncu … build/gpu/profile [families|probes|mixes|unseen|heldout|further|NAME…]`; each is launched once. */
+/* Runs the kernels to profile: `ncu … build/gpu/profile [families|probes|mixes|unseen|heldout|further|NAME…]`; each is launched
+ * once. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -57,7 +58,8 @@ static void run(int argc, char **argv, const Profiled *set, const char *set_name
 int main(int argc, char **argv)
 {
     if (argc > 1 && !std::strcmp(argv[1], "--help")) {
-        std::puts("profile [families|probes|mixes|unseen|heldout|further|NAME...]: launches each of the named kernels once, for Nsight Compute");
+        std::puts("profile [families|probes|mixes|unseen|heldout|further|NAME...]: launches each of the named kernels once, "
+                  "for Nsight Compute");
         return 0;
     }
     Buffers buffers = allocate();

@@ -1,8 +1,9 @@
 /* Cost model `waiting`: blocks of one kernel that wait for each other while they hold their place on an SM.
  *
- * A block works for a fraction `at` of its duration, then it has arrived. It goes on when all blocks it waits for have
- * arrived too (chained: have gone on) since `latency` cycles, and works for the rest. In an ordinary launch nothing promises that the awaited block ever starts: where it cannot, this model answers
- * that nothing will ever end, and wt_waiting_standstill tells who waits for whom. */
+ * A block works for a fraction `at` of its duration, then it has arrived. It goes on when all blocks it waits for have arrived
+ * too (chained: have gone on) since `latency` cycles, and works for the rest. In an ordinary launch nothing promises that the
+ * awaited block ever starts: where it cannot, this model answers that nothing will ever end, and wt_waiting_standstill tells
+ * who waits for whom. */
 #ifndef WT_COST_WAITING_H
 #define WT_COST_WAITING_H
 

@@ -1,10 +1,10 @@
 /* Placement of thread block clusters, whichever policy places single blocks: as measured on the H200 (cluster*, clpack_*).
  *
- * All blocks of a cluster go to distinct SMs of one group: to those with the most room for the kernel, listed in TPC
- * order. Where an SM takes several of the kernel's blocks, a TPC has only as much room as the lesser of its SMs, so that
- * clusters take whole TPCs; where it takes one, they take any SMs. Of the groups that can take a cluster, those where the fullest of its SMs would have the most room come first;
- * among them the extra group, which then gets as many clusters as it takes at that level, then the others in rotation,
- * a cluster each. */
+ * All blocks of a cluster go to distinct SMs of one group: to those with the most room for the kernel, listed in TPC order.
+ * Where an SM takes several of the kernel's blocks, a TPC has only as much room as the lesser of its SMs, so that clusters take
+ * whole TPCs; where it takes one, they take any SMs. Of the groups that can take a cluster, those where the fullest of its SMs
+ * would have the most room come first; among them the extra group, which then gets as many clusters as it takes at that level,
+ * then the others in rotation, a cluster each. */
 #ifndef WT_DISPATCH_CLUSTERS_H
 #define WT_DISPATCH_CLUSTERS_H
 

@@ -4,8 +4,8 @@
  * A TPC sends its blocks' reports one at a time, in the order in which they ended, each in rates.report_send_cycles (by warps
  * of the block), from rates.report_ready_cycles after the end on; meanwhile it starts nothing. (Blocks of 1,500 cycles on one
  * SM or one TPC, of 30,000 on all others: no replacement of 32 threads starts before 188 + 27 x n cycles after the first of n
- * ends. First waves of empty blocks stop.) While blocks of a first wave wait behind it a report takes rates.report_held_cycles more. (2 to 16
- * blocks of one TPC end during its first wave of long ones: it stands still for 31 cycles each.)
+ * ends. First waves of empty blocks stop.) While blocks of a first wave wait behind it a report takes rates.report_held_cycles
+ * more. (2 to 16 blocks of one TPC end during its first wave of long ones: it stands still for 31 cycles each.)
  *
  * Reports queue up per GPC on their way to the distributor, and launches of replacements that have not started share the
  * queue. When it is full for a TPC, its reports wait, and between two of them it starts blocks after all: one of a first wave,

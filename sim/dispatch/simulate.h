@@ -95,8 +95,9 @@ struct wt_simulation {
     size_t observer_count;
 };
 
-/* Fails, before any observer is called, when a kernel's block can never be admitted or the GPU's placement policy does
- * not exist; and with WT_DEADLOCK when nothing that runs will ever end, as a `sharing` says. Time 0 of what the observers see is the first block's start. Needs memory for the GPU's block slots only. */
+/* Fails, before any observer is called, when a kernel's block can never be admitted or the GPU's placement policy does not
+ * exist; and with WT_DEADLOCK when nothing that runs will ever end, as a `sharing` says. Time 0 of what the observers see is
+ * the first block's start. Needs memory for the GPU's block slots only. */
 enum wt_code wt_simulate(const struct wt_simulation *simulation, struct wt_error *err);
 
 #endif

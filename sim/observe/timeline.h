@@ -57,8 +57,8 @@ size_t wt_timeline_add_launch(struct wt_timeline *timeline, const struct wt_time
 /* span->sm < sm_count. */
 void wt_timeline_add(struct wt_timeline *timeline, const struct wt_block_run *span);
 
-/* Adds every block of a simulation (of persistent launches every task) and sets each launch's queue_empty. The launches must have been added
- * before, in the simulation's order. The timeline must outlive the observer. */
+/* Adds every block of a simulation (of persistent launches every task) and sets each launch's queue_empty. The launches must
+ * have been added before, in the simulation's order. The timeline must outlive the observer. */
 struct wt_observer wt_timeline_observer(struct wt_timeline *timeline);
 
 /* A block that a deadlock holds: it has no end. */

@@ -1,8 +1,9 @@
 /* The warp level on some of a GPU's SMs, for all of them: SMs that run the same kernels do nearly the same.
  *
- * A machine of `sms` SMs, with its share of the bandwidth of L2, DRAM, atomics and reports and of each grid, and with ways to L2
- * that are as unequal as the GPU's, is simulated warp by warp. The whole GPU is then dispatched with blocks that last as the sample's did: block b as long as the sample's block at
- * the same part of the grid. Sums are scaled by the grids' ratio. How far sampled SMs differ among themselves tells the error. */
+ * A machine of `sms` SMs, with its share of the bandwidth of L2, DRAM, atomics and reports and of each grid, and with ways to
+ * L2 that are as unequal as the GPU's, is simulated warp by warp. The whole GPU is then dispatched with blocks that last as the
+ * sample's did: block b as long as the sample's block at the same part of the grid. Sums are scaled by the grids' ratio. How
+ * far sampled SMs differ among themselves tells the error. */
 #ifndef WT_STUDY_SAMPLED_H
 #define WT_STUDY_SAMPLED_H
 

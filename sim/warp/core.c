@@ -399,7 +399,8 @@ static inline void issue(struct wt_core *core, struct wt_subcore *subcore, int s
     use_pipe(subcore, step, now);
     warp->next = step + 1;
     bool acts = !step->sometimes || wt_random_unit(&warp->random) < (double)step->of->active;
-    if (acts && (step->op > WT_OP_UNIFORM || step->pipe == WT_PIPE_MIO || step->pipe == WT_PIPE_XU || step->write_board != WT_NO_SCOREBOARD) &&
+    if (acts && (step->op > WT_OP_UNIFORM || step->pipe == WT_PIPE_MIO || step->pipe == WT_PIPE_XU ||
+                 step->write_board != WT_NO_SCOREBOARD) &&
         !execute(core, subcore, slot, step, now))
         return;
     if (warp->next->line_begins)

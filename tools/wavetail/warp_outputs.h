@@ -52,7 +52,8 @@ enum wt_code warp_run_begin(struct warp_run *run, const struct warp_outputs *ask
  * the run. */
 enum wt_code warp_run_finish(struct warp_run *run, struct wt_timeline *about, struct wt_error *err);
 
-/* Nothing where no kernel has a program; `metrics` are the run's blocks'. JSON: of a single launch the figures themselves, else an array "warp_launches". */
+/* Nothing where no kernel has a program; `metrics` are the run's blocks'. JSON: of a single launch the figures themselves, else
+ * an array "warp_launches". */
 void warp_run_print(const struct warp_run *run, const struct wt_metrics *metrics, FILE *stream);
 void warp_run_json(const struct warp_run *run, const struct wt_metrics *metrics, struct wt_json *json);
 
