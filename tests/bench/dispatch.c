@@ -13,7 +13,7 @@
 
 enum { REPEATS = 5 };
 
-static const double target_rate = 5e6, target_ratio = 0.4, target_mb = 64;
+static const double target_rate = 10e6, target_ratio = 0.5, target_mb = 64;
 
 /* ---- The list scheduler ---- */
 
