@@ -153,6 +153,11 @@ START_TEST(a_knee_is_a_machine_repairmans)
     ck_assert_double_eq_tol(wt_fluid_served(2, 0.5), 64 / 65.0 / 2, 1e-12);
     ck_assert_double_eq_tol(wt_fluid_served(50, 0.5), 1 / 50.0, 1e-12);
     ck_assert_double_eq_tol(wt_fluid_served(3, 1), 1 / 3.0, 1e-12);
+    for (double crowding = 0.1; crowding < 2; crowding += 0.3)
+        for (double busy = 0.1; busy < 0.95; busy += 0.2) {
+            double load = busy * (1 + crowding * busy / (1 - busy)); /* latency, as that of an idle stage, times throughput */
+            ck_assert_double_eq_tol(load * wt_fluid_crowded(load, crowding), busy, 1e-12);
+        }
     add(0, 0, 0, 8, 1000);
     DRIVE({.sm_demand = 1 / 8.0, .sm_grain = 4, .parts = parts_of});
     assert_ends((double[]){1250});

@@ -82,6 +82,7 @@ struct wt_fluid {
     double load;    /* demands on the GPU */
     double grains;  /* asks times a customer's demand, all servers */
     double asks;
+    double crowding; /* of the GPU */
     double serving; /* all servers */
     size_t warps;   /* likewise */
     bool known;     /* the next two are computed */
@@ -127,6 +128,12 @@ double wt_fluid_served(double load, double grain)
     return (1 - loss) / load;
 }
 
+/* Of load = x (1 + crowding x / (1 - x)) the root that is less than 1, over the load. */
+double wt_fluid_crowded(double load, double crowding)
+{
+    return 2 / (1 + load + sqrt((1 + load) * (1 + load) - 4 * (1 - crowding) * load));
+}
+
 /* Of a server. */
 static double served_part(struct wt_fluid *f, int warps, double load, double grains)
 {
@@ -142,12 +149,13 @@ static double served_part(struct wt_fluid *f, int warps, double load, double gra
 /* Of the GPU. */
 static double gpu_served_part(struct wt_fluid *f)
 {
-    if (f->load <= 1 && f->grains <= 0)
+    if (f->load <= 1 && f->grains <= 0 && f->crowding <= 0)
         return 1;
     bool tabled = f->gpu_served && f->warps < f->gpu_tabled;
     if (tabled && f->gpu_served[f->warps] > 0)
         return f->gpu_served[f->warps];
-    double served = wt_fluid_served(f->load, f->asks > 0 ? f->grains / f->asks : 0);
+    double grain = f->asks > 0 ? f->grains / f->asks : 0;
+    double served = f->crowding > 0 ? wt_fluid_crowded(fmax(0, f->load), f->crowding) : wt_fluid_served(f->load, grain);
     if (tabled)
         f->gpu_served[f->warps] = served;
     return served;
@@ -635,9 +643,11 @@ struct wt_fluid *wt_fluid_new(const struct wt_fluid_kernel *kernels, size_t coun
     f->speed = 1;
     f->free_piece = NONE;
     f->oldest_first = true;
+    f->crowding = count > 0 ? INFINITY : 0;
     for (size_t i = 0; i < count; i++) {
         f->oldest_first &= kernels[i].favour > 0;
         f->hindered |= kernels[i].hindered > 0;
+        f->crowding = fmin(f->crowding, kernels[i].gpu_crowding);
         sub_cores &= kernels[i].sub_cores;
     }
     f->ways = sub_cores ? SUB_CORES : 1;

@@ -50,6 +50,8 @@ struct wt_fluid_kernel {
     double gpu_demand; /* r/G, >= 0; 0: the GPU never limits it */
     double sm_grain;   /* warps that are one customer of an SM, >= 0; 0: a sharp knee */
     double gpu_grain;  /* warps that are one customer of the GPU, likewise */
+    double gpu_crowding; /* >= 0; more than 0: what the GPU serves takes the longer the busier it is, instead of a grain. Holds where all
+                            kernels state one, the least */
     double favour;     /* 0 to 1: of what an SM has left the oldest block takes such a part, then the next; 0: all are served
                           alike. Holds where all kernels state one. */
     bool apart;        /* each part of a block is favoured over younger ones; otherwise a block's parts share alike */
@@ -66,6 +68,10 @@ struct wt_fluid_kernel {
 /* What part of what is asked for a stage serves, 0 < x <= 1. `load`: the demands on it; `grain`: one customer's demand (the
  * mean over those who ask), 0: a sharp knee. */
 double wt_fluid_served(double load, double grain);
+
+/* The same of a stage that takes 1 + crowding x / (1 - x) times as long as when it is idle while it is busy for x of the time, as the
+ * latency of a loaded memory grows: throughput comes near its limit late. `crowding`: > 0. */
+double wt_fluid_crowded(double load, double crowding);
 
 /* Warps times work. */
 struct wt_fluid_sums {

@@ -252,11 +252,18 @@ double wt_bound_favour(const struct wt_bound *bound, int warps)
     return 1 - pow(1 - bound->favour, warps / 8.0);
 }
 
+double wt_bound_part(const struct wt_bound *bound, double warps)
+{
+    double load = warps / bound->saturation;
+    return bound->crowding > 0 ? wt_fluid_crowded(load, bound->crowding) : wt_fluid_served(load, bound->grain / bound->saturation);
+}
+
 struct wt_fluid_kernel wt_bound_kernel(const struct wt_bound *bound, int sm_count)
 {
     double demand = 1 / bound->saturation;
     if (bound->gpu)
-        return (struct wt_fluid_kernel){.gpu_demand = demand / sm_count, .gpu_grain = bound->grain * sm_count};
+        return (struct wt_fluid_kernel){.gpu_demand = demand / sm_count, .gpu_grain = bound->grain * sm_count,
+                                        .gpu_crowding = bound->crowding};
     return (struct wt_fluid_kernel){.sm_demand = demand, .sm_grain = bound->grain, .favour = bound->favour, .apart = bound->apart,
                                     .hindered = bound->hindered, .sub_cores = true};
 }
@@ -281,13 +288,12 @@ static void hinder(const struct wt_bound *bound, double favour, int count, doubl
         speeds[age] += fmin(1, left / lacking) * (1 - speeds[age]);
 }
 
-/* The speed of each of `count` blocks, for all counts: speeds[count * (WT_MAX_SLOTS + 1) + age]. */
-static double *speeds_of(const struct wt_bound *bound, int warps)
+double *wt_bound_speeds(const struct wt_bound *bound, int warps)
 {
     double *speeds = wt_alloc((WT_MAX_SLOTS + 1) * (WT_MAX_SLOTS + 1), sizeof *speeds);
-    double each = warps / bound->saturation, favour = wt_bound_favour(bound, warps);
+    double favour = wt_bound_favour(bound, warps);
     for (int count = 1; count <= WT_MAX_SLOTS; count++) {
-        double served = wt_fluid_served(count * each, bound->grain / bound->saturation), left = count * served;
+        double served = wt_bound_part(bound, count * warps), left = count * served;
         if (bound->hindered > 0) {
             hinder(bound, favour, count, left, &speeds[count * (WT_MAX_SLOTS + 1)]);
             continue;
@@ -320,7 +326,7 @@ static void remove_block(struct resident *sm, uint32_t block)
 static void work_of_sms(const struct wt_stays *stays, const struct wt_bound *bound, const struct event *events, double *work)
 {
     struct resident *sms = wt_alloc((size_t)stays->sm_count, sizeof *sms);
-    double *speeds = speeds_of(bound, stays->warps);
+    double *speeds = wt_bound_speeds(bound, stays->warps);
     for (uint64_t i = 0; i < stays->count; i++)
         work[i] = 0;
     for (uint64_t i = 0; i < 2 * stays->count; i++) {
@@ -337,10 +343,10 @@ static void work_of_sms(const struct wt_stays *stays, const struct wt_bound *bou
 
 static void work_of_gpu(const struct wt_stays *stays, const struct wt_bound *bound, const struct event *events, double *work)
 {
-    double clock = 0, seen = 0, warps = 0, room = bound->saturation * stays->sm_count;
+    double clock = 0, seen = 0, warps = 0;
     for (uint64_t i = 0; i < 2 * stays->count; i++) {
         uint32_t block = events[i].block;
-        clock += (events[i].time - seen) * wt_fluid_served(warps / room, bound->grain / bound->saturation);
+        clock += (events[i].time - seen) * wt_bound_part(bound, warps / stays->sm_count);
         seen = events[i].time;
         warps += events[i].end ? -stays->warps : stays->warps;
         work[block] = events[i].end ? clock - work[block] : clock;

@@ -29,6 +29,8 @@ static const double PARTS_PER_HALVING = 0.4;
 /* Where works that are very unequal are stated: so many standard deviations of repeated launches, as simulated; and what predictions of
  * their mean miss besides, where blocks have the works and where warps of a block have them. */
 static const double CHANCE = 1.1, MODEL[] = {0.02, 0.04};
+/* And so much of what the blocks' ends miss by, SM by SM. */
+static const double UNEXPLAINED_ENDS = 0.5;
 
 static enum wt_code read_others(const struct wt_whatif *whatif, const char *const *traces, size_t count,
                                 struct wt_stays **others, struct wt_error *err)
@@ -71,6 +73,7 @@ void wt_whatif_free(struct wt_whatif *whatif)
     for (int i = 0; i < WT_WHATIF_VARIANTS; i++)
         free(whatif->drawn[i]);
     free(whatif->ends);
+    free(whatif->chances);
     wt_stays_free(whatif->stays);
     wt_gpu_free(whatif->gpu);
     free(whatif);
@@ -123,7 +126,7 @@ static double unknown_part(const struct wt_whatif *whatif, const struct wt_whati
     double sized = octaves(run->shape.warps, whatif->stays->warps), part = NOISE[memory];
     part += PER_SIZE_OCTAVE[memory] * sized + PER_RESIDENCY_OCTAVE[memory] * moved;
     if (whatif->by_work || whatif->unit)
-        part += MODEL[whatif->unit > 0];
+        part += MODEL[whatif->unit > 0] + (whatif->by_work ? UNEXPLAINED_ENDS * whatif->list[0].misfit : 0);
     else if (whatif->chance && (sized > 0 || moved > 0 || run->point->order != WT_ORDER_ASIS || run->point->split > 1))
         part += UNEQUAL[memory];
     if (run->needs.dynamic_shared_bytes > whatif->stays->needs.dynamic_shared_bytes)

@@ -10,6 +10,7 @@
 #include "sm/occupancy.h"
 
 static const double VARIANT_CYCLES = 37;
+enum { APART = 1009 }; /* in the list of chances: variants of a block */
 
 /* Further parts of a block with works of their own count as so much of a block each. */
 static const double SIMULATED_BLOCKS = 50000, FURTHER_PART = 0.1;
@@ -90,6 +91,15 @@ uint32_t *wt_whatif_draw(const struct wt_whatif *whatif, int variant)
     return drawn;
 }
 
+/* How much longer or shorter than usual the measured block's work takes in this launch. */
+static double chance(const struct wt_whatif_run *run, uint64_t block)
+{
+    const struct wt_whatif *whatif = run->whatif;
+    if (!whatif->chances)
+        return 1;
+    return exp(run->explanation->chance * whatif->chances[(block + (uint64_t)run->variant * APART) % whatif->stays->count]);
+}
+
 /* All warps of the block do as much. */
 static void share(struct wt_fluid_part *parts, int count)
 {
@@ -124,7 +134,8 @@ static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT
     uint64_t end = least(first + (uint64_t)run->shape.warps, stays->count * own);
     const uint32_t *drawn = run->whatif->unit ? run->whatif->drawn[run->variant] : NULL;
     for (uint64_t warp = first; warp < end; index++) {
-        double work = measured[drawn ? drawn[index] : index] * each + own_start;
+        uint64_t like = drawn ? drawn[index] : index;
+        double work = measured[like] * each * chance(run, like) + own_start;
         for (uint64_t next, last = least((index + 1) * unit, end); warp < last; warp = next) {
             row += warp == row ? (uint64_t)run->gpu->limits.subcores : 0;
             next = bound->apart ? least(row, last) : last;
@@ -235,7 +246,7 @@ static struct wt_gpu with_counter(const struct wt_gpu *gpu)
 
 double wt_bound_served(const struct wt_bound *bound, double warps)
 {
-    return warps * wt_fluid_served(warps / bound->saturation, bound->grain / bound->saturation);
+    return warps * wt_bound_part(bound, warps);
 }
 
 /* How many warps are favoured as one: a row of warps, one on each sub-core, or a block. Where the measured launch was simulated with SMs as

@@ -33,6 +33,7 @@ struct wt_explanation {
     double base;   /* simulated makespan of the measured launch, cycles */
     double spread; /* of such makespans, if several were simulated: variance, of the mean's square */
     double misfit; /* the less, the better it explains */
+    double chance; /* standard deviation of the logarithm of blocks' works, from launch to launch */
 };
 
 struct wt_whatif {
@@ -53,6 +54,7 @@ struct wt_whatif {
     bool by_work; /* stated works, which are very unequal, explain how long each block took */
     uint32_t *drawn[WT_WHATIF_VARIANTS]; /* where `unit`: by variant and unit, the measured block whose stated work it has; owned */
     int unit; /* warps that have a work of their own, where these are fewer than a block's; 0: blocks have */
+    double *chances; /* as many as blocks, from a normal distribution; NULL: there is no chance; owned */
     double trust; /* 0 to 1, where works explain: how far the measured makespan is trusted, one launch of many, against the simulated */
     bool simulated; /* there is no trace, so that nothing is unknown */
     bool fixed;   /* blocks take as long as measured, whatever runs beside them */
