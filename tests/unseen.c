@@ -52,6 +52,24 @@ START_TEST(the_time_beyond_the_reads_is_found)
 }
 END_TEST
 
+/* On another part other TPCs are far from the distributor: here each of the 66 is as far as its mirror image on the config's. */
+START_TEST(another_parts_tpcs_do_not_look_unseen)
+{
+    struct wt_gpu *gpu, *there;
+    struct wt_error err = {0};
+    ck_assert_msg(wt_gpu_load("h200", &gpu, &err) == WT_OK && wt_gpu_load("h200", &there, &err) == WT_OK, "%s", err.text);
+    struct wt_numbers *offsets = &there->rates.report_offset_cycles;
+    for (int i = 0; i < offsets->count; i++)
+        offsets->values[i] = gpu->rates.report_offset_cycles.values[offsets->count - 1 - i];
+    struct wt_timeline *timeline = rounds_of_blocks(there, there->topology.tpc_count, 30, 60, 80);
+    struct wt_unseen found = wt_unseen_time(timeline, 0, (uint64_t)there->topology.tpc_count, true, NULL, gpu);
+    ck_assert_double_le(fabs(found.cycles - 60), 5);
+    wt_timeline_free(timeline);
+    wt_gpu_free(there);
+    wt_gpu_free(gpu);
+}
+END_TEST
+
 /* One release fewer than blocks. With few, the least is taken: up to 14 cycles below the median, half the wait. */
 START_TEST(a_few_quiet_releases_are_needed)
 {
@@ -195,6 +213,7 @@ Suite *unseen_suite(void)
     Suite *suite = suite_create("unseen");
     TCase *tcase = tcase_create("unseen");
     tcase_add_loop_test(tcase, the_time_beyond_the_reads_is_found, 0, 4);
+    tcase_add_test(tcase, another_parts_tpcs_do_not_look_unseen);
     tcase_add_test(tcase, a_few_quiet_releases_are_needed);
     tcase_add_test(tcase, releases_soon_after_another_end_do_not_count);
     tcase_add_test(tcase, releases_behind_a_backlog_do_not_count);

@@ -24,6 +24,22 @@ static const double DELAYS_CYCLES = 1000;
  * counts, as it does where it is not sure which end a start waited for. With PLENTY there is no need of less quiet ones. */
 enum { MANY_SAMPLES = 12, PLENTY_OF_SAMPLES = 24 };
 
+/* How far a TPC is from the distributor differs from part to part, by up to 70 cycles: on another part than the config's the quartile
+ * of all releases is that of the TPCs that are nearer there. With so many of each TPC the TPCs' own quartiles are averaged. */
+enum { SAMPLES_OF_TPC = 4 };
+
+/* How much longer a release took than the GPU's own. */
+struct excess {
+    double cycles;
+    int tpc;
+};
+
+static int by_cycles(const void *left, const void *right)
+{
+    double a = ((const struct excess *)left)->cycles, b = ((const struct excess *)right)->cycles;
+    return (a > b) - (a < b);
+}
+
 /* A block's end, or the start of one that waited for room. */
 struct moment {
     wt_time time;
@@ -117,7 +133,7 @@ static bool is_quiet(const struct moment *end, const struct wt_gpu *gpu, double 
  * which the SM was full and during which no other of its blocks ended, so that it is sure which end the start waited
  * for. Returns the number of excesses. */
 static size_t pair_off(const struct moments *ends, const struct moments *starts, const struct wt_gpu *gpu,
-                       double quiet_cycles, bool one_by_one, wt_time *quiet_from, double *excess)
+                       double quiet_cycles, bool one_by_one, wt_time *quiet_from, struct excess *excess)
 {
     struct range *ranges = ranges_by_sm(starts, gpu->topology.sm_count);
     size_t count = 0;
@@ -131,7 +147,8 @@ static size_t pair_off(const struct moments *ends, const struct moments *starts,
         bool alone = ranges[sm].last_start <= end && (ends->list[i].next == WT_NEVER || start <= ends->list[i].next);
         ranges[sm].last_start = start;
         if (quiet && start > end && (alone || !one_by_one))
-            excess[count++] = wt_to_cycles(start - end) - wt_gpu_unloaded_release(gpu, sm);
+            excess[count++] = (struct excess){wt_to_cycles(start - end) - wt_gpu_unloaded_release(gpu, sm),
+                                              gpu->topology.tpc_of_sm[sm]};
     }
     free(ranges);
     return count;
@@ -157,7 +174,7 @@ enum pairing { IN_ORDER, CHOSEN, UNSURE };
 
 /* The quiet releases' excesses, sorted. */
 static size_t quiet_excesses(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
-                             const struct wt_gpu *gpu, double *excess, enum pairing *pairing)
+                             const struct wt_gpu *gpu, struct excess *excess, enum pairing *pairing)
 {
     struct moments ends = collect(measured, launch, 0, true);
     struct moments starts = collect(measured, launch, first_wave_blocks, false);
@@ -173,7 +190,7 @@ static size_t quiet_excesses(const struct wt_timeline *measured, size_t launch, 
         count = pair_off(&ends, &starts, gpu, quiet_cycles[i], *pairing == CHOSEN, quiet_from, excess);
         free(quiet_from);
     }
-    wt_sort_numbers(excess, count);
+    qsort(excess, count, sizeof *excess, by_cycles);
     free(ends.list);
     free(starts.list);
     return count;
@@ -181,7 +198,7 @@ static size_t quiet_excesses(const struct wt_timeline *measured, size_t launch, 
 
 /* Of quiet releases by the rules of admission, sorted; 0: they do not tell. */
 static size_t admitted_excesses(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
-                                const struct wt_shape *shape, const struct wt_gpu *gpu, double *excess)
+                                const struct wt_shape *shape, const struct wt_gpu *gpu, struct excess *excess)
 {
     double *waits = wt_alloc(measured->launches[launch].grid_blocks, sizeof *waits);
     size_t count = 0;
@@ -191,42 +208,61 @@ static size_t admitted_excesses(const struct wt_timeline *measured, size_t launc
         wt_time *quiet_from = quiet_from_first_wave(measured, launch, first_wave_blocks, gpu);
         for (size_t i = 0; i < ends.count; i++)
             if (is_quiet(&ends.list[i], gpu, LIKELY_QUIET_CYCLES, quiet_from) && !isnan(waits[ends.list[i].block]))
-                excess[count++] = waits[ends.list[i].block] - wt_gpu_unloaded_release(gpu, ends.list[i].sm);
+                excess[count++] = (struct excess){waits[ends.list[i].block] - wt_gpu_unloaded_release(gpu, ends.list[i].sm),
+                                                  gpu->topology.tpc_of_sm[ends.list[i].sm]};
         free(quiet_from);
         free(ends.list);
     }
-    wt_sort_numbers(excess, count);
+    qsort(excess, count, sizeof *excess, by_cycles);
     free(waits);
     return count;
 }
 
 /* Without outliers. */
-static double middle_mean(const double *sorted, size_t count)
+static double middle_mean(const struct excess *sorted, size_t count)
 {
     size_t left_out = count / 20;
     double sum = 0;
     for (size_t i = left_out; i < count - left_out; i++)
-        sum += sorted[i];
+        sum += sorted[i].cycles;
     return sum / (double)(count - 2 * left_out);
+}
+
+/* The lower quartile, of each TPC's own where each has samples enough. */
+static double quartile(const struct excess *sorted, size_t count, int tpc_count)
+{
+    size_t *of_tpc = wt_alloc((size_t)tpc_count, sizeof *of_tpc), *seen = wt_alloc((size_t)tpc_count, sizeof *seen);
+    double sum = 0;
+    size_t tpcs = 0;
+    for (size_t i = 0; i < count; i++)
+        tpcs += ++of_tpc[sorted[i].tpc] == SAMPLES_OF_TPC;
+    for (size_t i = 0; i < count; i++) {
+        size_t all = of_tpc[sorted[i].tpc];
+        if (seen[sorted[i].tpc]++ == all / 4 && all >= SAMPLES_OF_TPC)
+            sum += sorted[i].cycles;
+    }
+    free(of_tpc);
+    free(seen);
+    return 10 * tpcs >= 9 * (size_t)tpc_count ? sum / (double)tpcs : sorted[count / 4].cycles;
 }
 
 struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launch, uint64_t first_wave_blocks,
                                 bool alone, const struct wt_shape *shape, const struct wt_gpu *gpu)
 {
-    double *excess = wt_alloc(measured->span_count, sizeof *excess);
+    struct excess *excess = wt_alloc(measured->span_count, sizeof *excess);
     enum pairing pairing = CHOSEN;
     struct wt_unseen unseen = {0};
     if (alone && shape && !fits_wherever_one_ended(measured, launch, gpu))
         unseen.samples = admitted_excesses(measured, launch, first_wave_blocks, shape, gpu, excess);
-    bool admitted = unseen.samples >= PLENTY_OF_SAMPLES && excess[unseen.samples / 4] > DELAYS_CYCLES;
+    bool admitted = unseen.samples >= PLENTY_OF_SAMPLES && excess[unseen.samples / 4].cycles > DELAYS_CYCLES;
     if (!admitted)
         unseen.samples = quiet_excesses(measured, launch, first_wave_blocks, gpu, excess, &pairing);
     if (unseen.samples >= MANY_SAMPLES && pairing == CHOSEN && alone)
         unseen.cycles = middle_mean(excess, unseen.samples);
     else if (unseen.samples >= MANY_SAMPLES && pairing != UNSURE)
-        unseen.cycles = excess[unseen.samples / 4] + QUARTILE_TO_MEDIAN_CYCLES;
+        unseen.cycles = quartile(excess, unseen.samples, gpu->topology.tpc_count) + QUARTILE_TO_MEDIAN_CYCLES;
     else if (unseen.samples >= WT_UNSEEN_SAMPLES)
-        unseen.cycles = excess[0];
+        unseen.cycles = excess[0].cycles;
     free(excess);
     return unseen;
 }
