@@ -73,6 +73,7 @@ struct wt_fluid {
     const struct wt_fluid_kernel *kernels;
     size_t kernel_count;
     bool oldest_first, hindered;
+    bool gpu_asked; /* by any kernel */
     uint32_t ways;  /* servers of an SM: 1 or SUB_CORES */
     int way_bits;   /* its logarithm */
     uint32_t count; /* of all servers */
@@ -343,18 +344,23 @@ static const double *tabled_rates(struct wt_fluid *f, const struct server *s, do
 /* Takes the rates, and returns when the server's first piece is through. */
 static double serve_at(const struct wt_fluid *f, struct server *s, const double *rates)
 {
-    double least = INFINITY;
-    s->asked = s->serving = 0;
-    for (int i = 0; i < s->count; i++) {
+    double least = INFINITY, serving = 0, asked = 0;
+    int count = s->count, first = 0;
+    for (int i = 0; i < count; i++) {
         struct claim *claim = &s->claims[i];
-        double rate = claim->rate = rates[i], serving = claim->warps * rate;
-        double left = claim->left <= 0 ? 0 : rate > 0 ? claim->left / rate : INFINITY;
-        s->serving += serving;
-        s->asked += serving * f->kernels[f->kernel_count > 1 ? claim->kernel : 0].gpu_demand;
-        s->first = left < least ? i : s->first;
+        double rate = rates[i], served = claim->warps * rate;
+        double left = rate > 0 ? claim->left / rate : claim->left > 0 ? INFINITY : 0;
+        claim->rate = rate;
+        serving += served;
+        if (f->gpu_asked)
+            asked += served * f->kernels[claim->kernel].gpu_demand;
+        first = left < least ? i : first;
         least = lesser(left, least);
     }
-    return s->seen + least;
+    s->serving = serving;
+    s->asked = asked;
+    s->first = first;
+    return s->seen + (least > 0 ? least : 0);
 }
 
 /* Returns when the server's first piece is through. */
@@ -396,27 +402,35 @@ static void look_at(const struct wt_fluid *f, struct server *s)
             s->claims[i].left -= passed * s->claims[i].rate;
 }
 
+/* And the GPU, whatever the server serves of it. */
+static void ask_gpu(struct wt_fluid *f, struct server *s, const struct wt_fluid_kernel *kernel, int warps)
+{
+    bool idle = s->count == 0;
+    f->asks -= s->asks;
+    f->grains -= s->gpu_grains;
+    s->asks = idle ? 0 : s->asks + warps * kernel->gpu_demand;
+    s->gpu_grains = idle ? 0 : s->gpu_grains + warps * kernel->gpu_demand * kernel->gpu_demand * kernel->gpu_grain;
+    f->asks += s->asks;
+    f->grains += s->gpu_grains;
+}
+
 /* `warps` more of a kernel, or fewer, ask for a server that was just looked at. */
 static void ask(struct wt_fluid *f, struct server *s, const struct wt_fluid_kernel *kernel, int warps)
 {
     bool idle = s->count == 0;
     double demand = kernel->sm_demand * f->ways;
     f->load -= s->asked;
-    f->asks -= s->asks;
-    f->grains -= s->gpu_grains;
     f->serving -= s->serving;
     f->warps += (size_t)warps;
     s->load = idle ? 0 : s->load + warps * demand;
     s->grains = idle ? 0 : s->grains + warps * demand * demand * kernel->sm_grain / f->ways;
-    s->asks = idle ? 0 : s->asks + warps * kernel->gpu_demand;
-    s->gpu_grains = idle ? 0 : s->gpu_grains + warps * kernel->gpu_demand * kernel->gpu_demand * kernel->gpu_grain;
     s->warps += warps;
+    if (f->gpu_asked)
+        ask_gpu(f, s, kernel, warps);
     s->next = f->oldest_first ? serve_oldest(f, s) : serve_alike(f, s);
     f->load += s->asked;
-    f->asks += s->asks;
-    f->grains += s->gpu_grains;
     f->serving += s->serving;
-    f->speed = gpu_served_part(f);
+    f->speed = f->gpu_asked ? gpu_served_part(f) : 1;
     f->known = false;
     play(f, (uint32_t)(s - f->servers));
 }
@@ -634,24 +648,32 @@ static struct way *find_ways(const struct wt_fluid_counter *counter, int sm_coun
     return ways;
 }
 
+/* What holds where all kernels say so, or any. */
+static void ask_kernels(struct wt_fluid *f)
+{
+    bool sub_cores = true;
+    f->oldest_first = true;
+    f->crowding = f->kernel_count > 0 ? INFINITY : 0;
+    for (size_t i = 0; i < f->kernel_count; i++) {
+        const struct wt_fluid_kernel *kernel = &f->kernels[i];
+        f->oldest_first &= kernel->favour > 0;
+        f->hindered |= kernel->hindered > 0;
+        f->crowding = fmin(f->crowding, kernel->gpu_crowding);
+        f->gpu_asked |= kernel->gpu_demand > 0;
+        sub_cores &= kernel->sub_cores;
+    }
+    f->ways = sub_cores ? SUB_CORES : 1;
+    f->way_bits = sub_cores ? 2 : 0;
+}
+
 struct wt_fluid *wt_fluid_new(const struct wt_fluid_kernel *kernels, size_t count, int sm_count)
 {
     struct wt_fluid *f = wt_alloc(1, sizeof *f);
-    bool sub_cores = true;
     f->kernels = kernels;
     f->kernel_count = count;
     f->speed = 1;
     f->free_piece = NONE;
-    f->oldest_first = true;
-    f->crowding = count > 0 ? INFINITY : 0;
-    for (size_t i = 0; i < count; i++) {
-        f->oldest_first &= kernels[i].favour > 0;
-        f->hindered |= kernels[i].hindered > 0;
-        f->crowding = fmin(f->crowding, kernels[i].gpu_crowding);
-        sub_cores &= kernels[i].sub_cores;
-    }
-    f->ways = sub_cores ? SUB_CORES : 1;
-    f->way_bits = sub_cores ? 2 : 0;
+    ask_kernels(f);
     f->count = (uint32_t)sm_count * f->ways;
     f->gpu_tabled = (size_t)sm_count * TABLED;
     f->gpu_served = count == 1 && kernels[0].sm_demand <= 0 ? wt_alloc(f->gpu_tabled, sizeof *f->gpu_served) : NULL;
