@@ -307,6 +307,20 @@ START_TEST(a_report_takes_longer_while_a_first_wave_waits)
 }
 END_TEST
 
+/* The second cluster has room when both SMs have, at 1500, and 300 + 40 + 25 later all of its warps are there, and start. The first one came
+ * as much later, which nobody sees. Single blocks start 300 after an end. */
+START_TEST(a_cluster_starts_when_all_of_its_warps_are_there)
+{
+    const char *rates = "release_cycles = 300; launch_cycles = 40; cluster_start_cycles = 25;";
+    struct grid grid = GRID(4, 1000, 1500, 9000), single = grid;
+    grid.cluster = 2;
+    CHECK(1, TWO_AT_ONCE, rates, grid, 0, 0, 1865, 1865);
+    CHECK(1, TWO_AT_ONCE, rates, single, 0, 0, 1300, 1800);
+    grid.threads = 96;
+    CHECK(1, TWO_AT_ONCE, "release_cycles = 300; launch_cycles = ([1, 10], [3, 70]); cluster_start_cycles = 0;", grid, 0, 0, 1870, 1870);
+}
+END_TEST
+
 /* Three blocks are over at 800. Block 4 comes at 950 with the first report, and all three are out at 960. */
 START_TEST(a_block_waits_for_all_reports)
 {
@@ -488,6 +502,7 @@ Suite *dispatch_suite(void)
     tcase_add_test(tcase, sending_depends_on_the_warps);
     tcase_add_test(tcase, a_tpc_starts_nothing_while_it_sends);
     tcase_add_test(tcase, a_report_takes_longer_while_a_first_wave_waits);
+    tcase_add_test(tcase, a_cluster_starts_when_all_of_its_warps_are_there);
     tcase_add_test(tcase, a_block_waits_for_all_reports);
     tcase_add_test(tcase, a_full_queue_holds_reports_back);
     tcase_add_test(tcase, a_queue_is_full_for_near_tpcs_first);

@@ -45,7 +45,8 @@ static struct wt_kernel kernel_of(const struct wt_gpu *gpu, const struct grid *g
                                     .registers_per_thread = grid->registers ? grid->registers : 16,
                                     .dynamic_shared_bytes = grid->dynamic_shared_bytes,
                                     .carveout_kb = WT_CARVEOUT_DEFAULT};
-    struct wt_kernel kernel = {.name = "test", .grid_blocks = grid->blocks, .cooperative = grid->cooperative};
+    struct wt_kernel kernel = {.name = "test", .grid_blocks = grid->blocks, .cooperative = grid->cooperative,
+                               .cluster = grid->cluster};
     struct wt_error err = {0};
     kernel.cost = (struct wt_cost){duration, (void *)(uintptr_t)grid};
     ck_assert_msg(wt_shape_make(&gpu->limits, &needs, &kernel.shape, &err) == WT_OK, "%s", err.text);

@@ -15,6 +15,7 @@ struct grid {
     int registers; /* per thread; 0: 16 */
     int dynamic_shared_bytes;
     bool cooperative;
+    int cluster; /* 0: none */
 };
 
 struct start {

@@ -46,6 +46,7 @@ struct wt_grid {
     uint64_t running;    /* blocks that have started and not ended */
     uint64_t unreported; /* blocks that have started and are not known to be over */
     wt_time interval, lag, hold, send, shortest;
+    wt_time wait; /* from when a block could start until it does */
     int64_t outlast;
     bool by_tpc; /* an SM takes several blocks of the clusters, which then go to whole TPCs */
     int spare_warps; /* of an SM full of its blocks, wherever the sub-cores' pointer is */

@@ -25,7 +25,7 @@ static inline void begin_block(struct wt_engine *e, uint32_t id, wt_time start, 
 {
     struct wt_resident *resident = &e->residents[id];
     struct wt_grid *grid = resident->grid;
-    resident->start = start;
+    resident->start = start += grid->wait;
     if (e->sharing)
         e->sharing->begin(e->sharing->context, id, grid->index, resident->block, start);
     else
@@ -283,6 +283,7 @@ static void take_arrival(struct wt_engine *e)
         .hold = time_of(&rates->report_held_cycles, kernel),
         .shortest = wt_from_cycles(interval + rates->drain_cycles),
         .outlast = (int64_t)(kernel->outlast_cycles * WT_CYCLE),
+        .wait = kernel->cluster > 1 ? wt_from_cycles(interval + rates->cluster_start_cycles) : 0,
         .by_tpc = kernel->cluster > 1 && wt_sm_room(e->spare, &kernel->shape) > 1,
         .first_start = WT_NEVER,
     };

@@ -131,6 +131,8 @@ static const struct wt_param params[] = {
      .required = true, .help = "first wave, over warps per block: from one block's start to the next on the same SM"},
     {"rates.tpc_lag_cycles", WT_PARAM_CURVE, RATE(tpc_lag_cycles), .unit = "cycles", .low = 0, .high = 1e6,
      .required = true, .help = "first wave, over warps per block: the TPC's second SM starts this much later"},
+    {"rates.cluster_start_cycles", WT_PARAM_NUMBER, RATE(cluster_start_cycles), .unit = "cycles", .low = 0, .high = 1e6,
+     .fallback = "0", .help = "a cluster's blocks start launch_cycles and so much later than single ones: they wait for each other"},
     {"rates.extra_first_gap", WT_PARAM_INT, RATE(extra_first_gap), .unit = "visits", .low = 1, .high = 1000,
      .required = true, .help = "visits to other groups between the extra group's first and second"},
     {"rates.extra_gap", WT_PARAM_INT, RATE(extra_gap), .unit = "visits", .low = 1, .high = 1000, .required = true,

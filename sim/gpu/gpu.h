@@ -87,6 +87,7 @@ struct wt_rates {
     double kernel_gap_cycles;      /* a kernel's last end -> first start of the next one in its stream */
     struct wt_curve launch_cycles; /* interval between two blocks started on one SM */
     struct wt_curve tpc_lag_cycles; /* the TPC's other SM starts a block at least this much later */
+    double cluster_start_cycles;    /* blocks of a cluster start launch_cycles and so much later than single ones would */
     int extra_first_gap;           /* visits to other groups after the extra group's first visit */
     int extra_gap;                 /* visits to other groups between its later visits */
     double counter_service_cycles; /* atomic additions to one address are served one each this long */
