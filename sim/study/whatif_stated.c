@@ -26,7 +26,7 @@ static const double NEAR = 2;
 static const double CROWDING = 0.4;
 
 /* Where ends miss by more than this, nothing tells how they come about: atomics 0.12 to 0.2 (7 kernels), all others 0.003 to 0.06
- * (74). What all SMs share, which gives them unequal parts, is then taken for short whoever asks. */
+ * (74). As likely as the best is then that what all SMs share, which gives them unequal parts, is short whoever asks. */
 static const double UNEXPLAINED = 0.08;
 
 /* From launch to launch blocks last so much longer or shorter (standard deviation), where ends do not tell less: enough for each to come
@@ -268,6 +268,7 @@ static void keep_nearest(struct wt_whatif *whatif, const struct tried *t)
 {
     int best = least(t), other = -1, low = best, high = best;
     if (t->misfits[best] > UNEXPLAINED) {
+        keep(whatif, t, best);
         keep(whatif, t, shortest(t));
         return;
     }
