@@ -1,7 +1,7 @@
 #!/bin/sh
 # What `wavetail whatif` predicts against what was measured (traces/h200/whatif): block sizes from the 256-thread trace alone,
 # residencies from two traces; of blocks with very unequal work, block sizes from the 256-thread trace alone (those whose threads share
-# their block's work: larger ones). Ranges were chosen on ten of the kernels; the share of the others is told as well.
+# their block's work: larger ones), where the measured launch, lucky or not, is the trace's own: 1 is its makespan. Ranges were chosen on ten of the kernels; the share of the others is told as well.
 # usage: whatif_table.sh WAVETAIL FOLDER
 wavetail=$1 folder=$2
 
@@ -13,7 +13,7 @@ predict() {
         $1 == "makespan_measured" { base = $2 }
         $1 == "block" { block = $2 } $1 == "smem" { smem = $2 } $1 == "makespan" { predicted = $2 / base }
         $1 == "makespan_low" { low = $2 / base }
-        $1 == "makespan_high" { print what, kernel, block, smem, predicted, low, $2 / base }'
+        $1 == "makespan_high" { print what, kernel, block, smem, predicted, low, $2 / base, base }'
 }
 
 rows=$(mktemp)
@@ -51,6 +51,7 @@ awk -v truth="$folder/truth.csv" -v unequal="$folder/unequal.csv" '
             100 * in_range / n, 100 * held_out / m
     }
     BEGIN {
+        clock_ghz = 1.98
         split("fma1 fma4 chase bar conflict4 atomic diverge r64 r128 matmul16", names, " ")
         for (i in names) chosen[names[i]] = 1
         while ((getline line < truth) > 0) { split(line, f, ","); span[f[1], f[2], f[3]] = f[4] }
@@ -60,7 +61,7 @@ awk -v truth="$folder/truth.csv" -v unequal="$folder/unequal.csv" '
         printf "%-12s %-14s %5s %7s %9s %9s %17s\n", "what", "kernel", "block", "smem", "predicted", "measured", "range"
     }
     {
-        measured = span[$2, $3, $4] / span[$2, 256, 0]
+        measured = span[$2, $3, $4] / ($1 == "unequal" ? $8 / clock_ghz : span[$2, 256, 0])
         rows++; kind[rows] = $1; size[rows] = $3; kernel[rows] = $2
         error[rows] = 100 * abs($5 / measured - 1); unchanged[rows] = 100 * abs(1 / measured - 1)
         inside[rows] = measured >= $6 && measured <= $7

@@ -208,6 +208,17 @@ static double unknown_chance(const struct wt_whatif *whatif, double spread)
     return whatif->by_work || whatif->unit ? CHANCE * sqrt(spread) : 0;
 }
 
+/* Where works are not stated and chance decides: one launch is as good as another. */
+static const double TRUSTED_CHANCE = 0.5;
+
+/* How far the measured makespan is trusted, against the simulated one. Wholly where works are drawn: their sum is another than the launch's. */
+static double trust(const struct wt_whatif *whatif)
+{
+    if (whatif->by_work)
+        return whatif->trust;
+    return whatif->chance && !whatif->unit ? TRUSTED_CHANCE : 1;
+}
+
 static enum wt_code predict_with(struct wt_whatif_run *run, const struct wt_explanation *why, double *ratio, struct wt_error *err)
 {
     run->explanation = why;
@@ -216,7 +227,7 @@ static enum wt_code predict_with(struct wt_whatif_run *run, const struct wt_expl
     enum wt_code code = wt_whatif_mean(run, &makespan, err);
     free(run->order);
     run->order = NULL;
-    double trusted = run->whatif->by_work ? run->whatif->trust : run->whatif->chance ? 0.5 : 1;
+    double trusted = trust(run->whatif);
     *ratio = makespan / (pow(why->base, trusted) * pow(measured, 1 - trusted));
     return code;
 }

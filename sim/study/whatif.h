@@ -4,8 +4,9 @@
  * The fit. Simulated with the right bound (how many warps saturate an SM, or the memory of the GPU; how much an SM favours its
  * oldest blocks), blocks end when they were measured to end: one by one where the oldest are favoured, all residents together
  * where nobody is, and the last ones, beside few others, as fast as few warps are. Blocks have equal work unless the
- * trace states it or durations differ by far. Where stated works are very unequal each block tells how fast it was; where they do
- * not explain how long blocks took, they are those of first warps, and the other warps have works of their own, as unequal.
+ * trace states it or durations differ by far. Where stated works are very unequal each SM is followed through its blocks
+ * (study/follow.h); where they do not explain how long blocks took, they are those of first warps, and the other warps have works of
+ * their own, as unequal.
  * Other traces must come out with the right makespans. Where SMs did very different numbers of equal blocks, what they share
  * is the limit. Everything that explains the data nearly as well is kept, and a prediction's interval spans what all of it
  * predicts; its middle, by likelihood, is the prediction. */
