@@ -21,7 +21,8 @@ static const double QUARTILE_TO_MEDIAN_CYCLES = 7;
 static const double DELAYS_CYCLES = 1000;
 
 /* With fewer than MANY, as in a grid whose blocks all end together, no quarter of them may be undelayed: the least
- * counts, as it does where it is not sure which end a start waited for. With PLENTY there is no need of less quiet ones. */
+ * counts, as it does where it is not sure which end a start waited for. Below nothing it rather tells of another part's near TPC.
+ * With PLENTY there is no need of less quiet ones. */
 enum { MANY_SAMPLES = 12, PLENTY_OF_SAMPLES = 24 };
 
 /* How far a TPC is from the distributor differs from part to part, by up to 70 cycles: on another part than the config's the quartile
@@ -262,7 +263,7 @@ struct wt_unseen wt_unseen_time(const struct wt_timeline *measured, size_t launc
     else if (unseen.samples >= MANY_SAMPLES && pairing != UNSURE)
         unseen.cycles = quartile(excess, unseen.samples, gpu->topology.tpc_count) + QUARTILE_TO_MEDIAN_CYCLES;
     else if (unseen.samples >= WT_UNSEEN_SAMPLES)
-        unseen.cycles = excess[0].cycles;
+        unseen.cycles = fmax(excess[0].cycles, 0);
     free(excess);
     return unseen;
 }
