@@ -5,6 +5,9 @@
 
 #include "core/mem.h"
 
+/* Where links are not idle: apart from the common ways, which are the shorter for it. */
+#define OUT_OF_THE_WAY __attribute__((noinline))
+
 /* Which places of an array hold a queue; whoever has one adds no more than `size`. */
 struct ring {
     uint32_t size, head, count;
@@ -297,7 +300,7 @@ static void start_first(struct wt_links *links, struct tpc *tpc, wt_time now, st
 }
 
 /* Reports go before launches. */
-static __attribute__((noinline)) void step_tpc(struct wt_links *links, int number, struct wt_link_event *event)
+static OUT_OF_THE_WAY void step_tpc(struct wt_links *links, int number, struct wt_link_event *event)
 {
     struct tpc *tpc = &links->tpcs[number];
     wt_time now = event->at;
@@ -319,7 +322,7 @@ static inline bool is_clear(const struct tpc *tpc)
     return tpc->reports.count + tpc->launches.count == 0;
 }
 
-static __attribute__((noinline)) void hold_launch(struct wt_links *links, int number, const struct pending *pending)
+static OUT_OF_THE_WAY void hold_launch(struct wt_links *links, int number, const struct pending *pending)
 {
     struct tpc *tpc = &links->tpcs[number];
     tpc->pending[append(&tpc->launches)] = *pending;
@@ -343,7 +346,7 @@ wt_time wt_links_launch(struct wt_links *links, int sm, const struct wt_launch *
     return WT_NEVER;
 }
 
-static __attribute__((noinline)) void hold_report(struct wt_links *links, int number, const struct ended *ended)
+static OUT_OF_THE_WAY void hold_report(struct wt_links *links, int number, const struct ended *ended)
 {
     struct tpc *tpc = &links->tpcs[number];
     tpc->ended[append(&tpc->reports)] = *ended;
