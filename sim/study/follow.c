@@ -106,11 +106,9 @@ static void follow_sm(const struct launch *l, uint32_t sm, const double *speeds,
         double least = INFINITY, starts = next_start(l, &f, first) - f.now;
         int which = 0;
         for (int i = 0; i < f.count; i++) {
-            double left = f.running[i].left / fmax(LEAST_SPEED, now[i]);
-            if (left < least) {
-                least = left;
-                which = i;
-            }
+            double left = f.running[i].left / (now[i] > LEAST_SPEED ? now[i] : LEAST_SPEED);
+            which = left < least ? i : which;
+            least = left < least ? left : least;
         }
         pass(&f, fmax(0, fmin(starts, least)), now);
         if (starts <= least)
