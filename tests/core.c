@@ -187,6 +187,21 @@ START_TEST(output_replaces_neither_devices_nor_links)
 }
 END_TEST
 
+/* Each block is written to before it is freed, so that later ones may get used memory. */
+START_TEST(lines_are_aligned_and_zero)
+{
+    static const size_t counts[] = {0, 1, 3, 1000, 3, 1000};
+    for (size_t i = 0; i < 6; i++) {
+        unsigned char *block = wt_alloc_lines(counts[i], 40);
+        ck_assert_uint_eq((uintptr_t)block % WT_LINE_BYTES, 0);
+        for (size_t byte = 0; byte < counts[i] * 40; byte++)
+            ck_assert_uint_eq(block[byte], 0);
+        memset(block, 0xff, counts[i] * 40);
+        free(block);
+    }
+}
+END_TEST
+
 Suite *core_suite(void)
 {
     Suite *suite = suite_create("core");
@@ -198,6 +213,7 @@ Suite *core_suite(void)
     tcase_add_test(tcase, first_error_is_kept);
     tcase_add_test(tcase, nearest_name);
     tcase_add_test(tcase, json_is_valid_and_escaped);
+    tcase_add_test(tcase, lines_are_aligned_and_zero);
     tcase_add_test(tcase, output_appears_only_when_complete);
     tcase_add_test(tcase, output_replaces_neither_devices_nor_links);
     suite_add_tcase(suite, tcase);

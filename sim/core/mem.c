@@ -20,6 +20,17 @@ void *wt_alloc(size_t count, size_t size)
     return checked(calloc(count ? count : 1, size ? size : 1), count * size);
 }
 
+void *wt_alloc_lines(size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size - 1)
+        checked(NULL, SIZE_MAX);
+    size_t bytes = count && size ? count * size : 1;
+    void *block = NULL;
+    if (posix_memalign(&block, WT_LINE_BYTES, bytes))
+        checked(NULL, bytes);
+    return memset(block, 0, bytes);
+}
+
 void *wt_grow(void *block, size_t *capacity, size_t need, size_t size)
 {
     if (need <= *capacity)

@@ -7,6 +7,11 @@
 /* `count * size` zeroed bytes, owned by the caller, released with free(). Never NULL, even for 0. */
 void *wt_alloc(size_t count, size_t size);
 
+enum { WT_LINE_BYTES = 64 }; /* of the cache, on the machines that this runs on */
+
+/* As wt_alloc, beginning with a cache line; for types aligned so. */
+void *wt_alloc_lines(size_t count, size_t size);
+
 /* Room for at least `need` elements of `size` bytes; *capacity is in elements and grows by doubling.
  * Returns the (possibly moved) block; added elements are not zeroed. */
 void *wt_grow(void *block, size_t *capacity, size_t need, size_t size);

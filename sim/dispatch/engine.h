@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/mem.h"
 #include "dispatch/clusters.h"
 #include "dispatch/endqueue.h"
 #include "dispatch/links.h"
@@ -28,7 +29,7 @@ struct wt_leaving {
 
 /* What the distributor knows of one SM. */
 struct wt_launcher {
-    wt_time launch_latency; /* distributor to first instruction */
+    _Alignas(WT_LINE_BYTES) wt_time launch_latency; /* distributor to first instruction */
     uint16_t partner;       /* the TPC's other SM, or the SM itself */
     uint16_t leaving_head, leaving_count;
     uint16_t early;         /* of the first ones leaving the room is known to be free */

@@ -50,7 +50,7 @@ static void set_up_launchers(struct wt_engine *e)
 {
     const struct wt_gpu *gpu = e->simulation->gpu;
     const struct wt_topology *t = &gpu->topology;
-    e->launchers = wt_alloc((size_t)e->sm_count, sizeof *e->launchers);
+    e->launchers = wt_alloc_lines((size_t)e->sm_count, sizeof *e->launchers);
     for (int sm = 0; sm < e->sm_count; sm++) {
         int tpc = t->tpc_of_sm[sm];
         int partner = sm;

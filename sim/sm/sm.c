@@ -22,7 +22,7 @@ struct resident {
 };
 
 struct wt_sm {
-    const struct wt_limits *limits;
+    _Alignas(WT_LINE_BYTES) const struct wt_limits *limits;
     uint64_t free_slots;     /* bit i: slot i can take a block */
     uint64_t all_slots;      /* what free_slots is when the SM is empty */
     uint64_t free_warps;     /* lanes as in wt_shape */
@@ -148,7 +148,7 @@ struct wt_sm *wt_sm_new(const struct wt_limits *limits)
     assert(subcores == 1 || subcores == 2 || subcores == 4);
     assert(limits->blocks_per_sm >= 1 && limits->blocks_per_sm <= WT_MAX_SLOTS);
     assert(file < 0x8000 && limits->shared_bytes_per_sm / limits->shared_unit_bytes < 0x8000);
-    struct wt_sm *sm = wt_alloc(1, sizeof *sm);
+    struct wt_sm *sm = wt_alloc_lines(1, sizeof *sm);
     sm->limits = limits;
     sm->all_slots = ~UINT64_C(0) >> (WT_MAX_SLOTS - limits->blocks_per_sm);
     sm->free_slots = sm->all_slots;
