@@ -12,8 +12,9 @@
 static const double VARIANT_CYCLES = 37;
 enum { APART = 1009 }; /* in the list of chances: variants of a block */
 
-/* Further parts of a block with works of their own count as so much of a block each. */
-static const double SIMULATED_BLOCKS = 50000, FURTHER_PART = 0.1;
+/* How many blocks of a shape are simulated. A launch of LARGE takes so much longer to fit that half as many are. Further parts of a block
+ * with works of their own count as so much of a block each. */
+static const double SIMULATED_BLOCKS = 100000, LARGE = 10000, FURTHER_PART = 0.1;
 
 /* What a block does besides its work, which its parts each do again: cycles of a warp at full speed, in which its warps take no more than
  * so many of an SM's issue slots, as cycles of an SM per warp, and nothing of the GPU's memory. Blocks of 8 warps with one FMA chain, cut
@@ -153,7 +154,8 @@ int wt_whatif_simulations(const struct wt_whatif *whatif, int least_count, int m
 {
     double parts = whatif->unit ? (double)whatif->stays->warps / whatif->unit : 1;
     double blocks = (double)whatif->stays->count * (1 + FURTHER_PART * (parts - 1));
-    return (int)fmax(least_count, fmin(most, SIMULATED_BLOCKS / (blocks * whatif->count)));
+    double simulated = SIMULATED_BLOCKS * (1 - fmin(1, (double)whatif->stays->count / LARGE) / 2);
+    return (int)fmax(least_count, fmin(most, simulated / (blocks * whatif->count)));
 }
 
 /* ---- Order ---- */
