@@ -1,7 +1,8 @@
 #!/bin/sh
 # What `wavetail whatif` predicts against what was measured (traces/h200/whatif): block sizes from the 256-thread trace alone,
 # residencies from two traces; of blocks with very unequal work, block sizes from the 256-thread trace alone (those whose threads share
-# their block's work: larger ones), where the measured launch, lucky or not, is the trace's own: 1 is its makespan. Ranges were chosen on ten of the kernels; the share of the others is told as well.
+# their block's work: larger ones), where the measured launch, lucky or not, is the trace's own: 1 is its makespan. Ranges were
+# chosen on ten of the kernels; the share of the others is told as well.
 # usage: whatif_table.sh WAVETAIL FOLDER
 wavetail=$1 folder=$2
 

@@ -211,7 +211,8 @@ static double unknown_chance(const struct wt_whatif *whatif, double spread)
 /* Where works are not stated and chance decides: one launch is as good as another. */
 static const double TRUSTED_CHANCE = 0.5;
 
-/* How far the measured makespan is trusted, against the simulated one. Wholly where works are drawn: their sum is another than the launch's. */
+/* How far the measured makespan is trusted, against the simulated one. Wholly where works are drawn: their sum is another than
+ * the launch's. */
 static double trust(const struct wt_whatif *whatif)
 {
     if (whatif->by_work)
