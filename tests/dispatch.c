@@ -307,8 +307,8 @@ START_TEST(a_report_takes_longer_while_a_first_wave_waits)
 }
 END_TEST
 
-/* The second cluster has room when both SMs have, at 1500, and 300 + 40 + 25 later all of its warps are there, and start. The first one came
- * as much later, which nobody sees. Single blocks start 300 after an end. */
+/* The second cluster has room when both SMs have, at 1500, and 300 + 40 + 25 later all of its warps are there, and start. The
+ * first one came as much later, which nobody sees. Single blocks start 300 after an end. */
 START_TEST(a_cluster_starts_when_all_of_its_warps_are_there)
 {
     const char *rates = "release_cycles = 300; launch_cycles = 40; cluster_start_cycles = 25;";
