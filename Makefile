@@ -208,7 +208,7 @@ warp-table: $(WAVETAIL) ## simulate every profiled kernel from its SASS, beside 
 # gpu_ref: CUDA for every compute capability that this nvcc knows, 7.5 to 12.0. The capture program's files without
 # CUDA are C++ of their own, so that they are tested where there is no nvcc.
 NVCC_FLAGS := -std=c++17 -O2 -arch=all-major -DWAVETAIL_TRACE_ZSTD -Xcompiler -Wall,-Wextra
-CXXFLAGS := -std=c++17 -g $(OPT_$(CONF)) -DWAVETAIL_TRACE_ZSTD -Wall -Wextra -Wshadow -Werror
+CXXFLAGS := -std=c++17 -g -DWAVETAIL_TRACE_ZSTD -Wall -Wextra -Wshadow -Werror
 CAPTURE_CU := $(wildcard gpu_ref/capture/*.cu)
 CAPTURE_CPP := $(wildcard gpu_ref/capture/*.cpp)
 CAPTURE_OBJ := $(CAPTURE_CU:gpu_ref/%.cu=build/gpu/obj/%.o) $(CAPTURE_CPP:gpu_ref/%.cpp=build/gpu/obj/%.host.o)
@@ -229,7 +229,7 @@ build/gpu/obj/%.o: gpu_ref/%.cu $(CAPTURE_DEPS)
 build/gpu/obj/%.host.o: gpu_ref/%.cpp $(CAPTURE_DEPS)
 	@mkdir -p $(@D)
 	@echo "  CXX     $<"
-	$(Q)$(CXX) $(CXXFLAGS) -c -o $@ $<
+	$(Q)$(CXX) $(CXXFLAGS) -O2 -c -o $@ $<
 
 build/gpu/capture: $(CAPTURE_OBJ)
 	@echo "  LINK    $@"
@@ -252,11 +252,11 @@ CAPTURE_HOST_OBJ := $(CAPTURE_CPP:%.cpp=$(B)/%.o) $(B)/tests/capture_host.o
 $(CAPTURE_HOST_OBJ): $(B)/%.o: %.cpp $(CAPTURE_DEPS)
 	@mkdir -p $(@D)
 	@echo "  CXX     $<"
-	$(Q)$(CXX) $(CXXFLAGS) -Igpu_ref -c -o $@ $<
+	$(Q)$(CXX) $(CXXFLAGS) $(OPT_$(CONF)) -Igpu_ref -c -o $@ $<
 
 $(CAPTURE_HOST): $(CAPTURE_HOST_OBJ)
 	@echo "  LINK    $@"
-	$(Q)$(CXX) $(CXXFLAGS) -o $@ $^ -lzstd
+	$(Q)$(CXX) $(CXXFLAGS) $(OPT_$(CONF)) -o $@ $^ -lzstd
 
 SHARE := $(DESTDIR)$(PREFIX)/share/wavetail
 HEADERS := $(wildcard sim/*/*.h)
