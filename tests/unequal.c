@@ -172,6 +172,16 @@ START_TEST(threads_that_share_work_even_it_out)
 }
 END_TEST
 
+static struct wt_stays *read_uniform(struct wt_gpu **gpu)
+{
+    struct wt_stays *stays;
+    struct wt_error err = {0};
+    const char *path = WT_SOURCE_ROOT "/traces/h200/fit/uniform_b1024.r0.csv.zst";
+    ck_assert_msg(wt_stays_gpu(path, NULL, gpu, &err) == WT_OK, "%s", err.text);
+    ck_assert_msg(wt_stays_read(path, *gpu, &stays, &err) == WT_OK, "%s", err.text);
+    return stays;
+}
+
 /* Blocks that wait for so many cycles, whoever runs beside them: no sharing explains them as well as none. */
 START_TEST(a_bound_is_known_by_the_works_it_makes)
 {
@@ -179,11 +189,7 @@ START_TEST(a_bound_is_known_by_the_works_it_makes)
                                              {.saturation = 8, .grain = 4, .favour = 0.5}, {.gpu = true, .saturation = 8, .grain = 4}};
     struct wt_stays_match matches[4];
     struct wt_gpu *gpu;
-    struct wt_stays *stays;
-    struct wt_error err = {0};
-    const char *path = WT_SOURCE_ROOT "/traces/h200/fit/uniform_b1024.r0.csv.zst";
-    ck_assert_msg(wt_stays_gpu(path, NULL, &gpu, &err) == WT_OK, "%s", err.text);
-    ck_assert_msg(wt_stays_read(path, gpu, &stays, &err) == WT_OK, "%s", err.text);
+    struct wt_stays *stays = read_uniform(&gpu);
     wt_stays_match(stays, bounds, 4, matches);
     ck_assert_double_lt(matches[0].misfit, 0.02);
     ck_assert_double_eq_tol(matches[0].scale, 1, 0.02);
@@ -203,11 +209,7 @@ START_TEST(a_bound_is_known_by_the_ends_it_makes)
     enum { BOUNDS = sizeof bounds / sizeof *bounds };
     struct wt_followed followed[BOUNDS];
     struct wt_gpu *gpu;
-    struct wt_stays *stays;
-    struct wt_error err = {0};
-    const char *path = WT_SOURCE_ROOT "/traces/h200/fit/uniform_b1024.r0.csv.zst";
-    ck_assert_msg(wt_stays_gpu(path, NULL, &gpu, &err) == WT_OK, "%s", err.text);
-    ck_assert_msg(wt_stays_read(path, gpu, &stays, &err) == WT_OK, "%s", err.text);
+    struct wt_stays *stays = read_uniform(&gpu);
     wt_follow(stays, 2, wt_gpu_unloaded_release(gpu, 0), bounds, BOUNDS, followed);
     ck_assert_msg(followed[0].misfit < 0.01, "%g", followed[0].misfit);
     ck_assert_double_eq_tol(followed[0].scale, 1, 0.02);

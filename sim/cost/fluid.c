@@ -572,8 +572,8 @@ static uint32_t leave(struct wt_fluid *f)
     uint32_t piece = s->claims[which].piece, id = (server >> f->way_bits) * WT_MAX_SLOTS + s->claims[which].slot;
     const struct wt_fluid_kernel *kernel = &f->kernels[s->claims[which].kernel];
     go_on(f, s, which);
-    free_piece(f, piece);
     ask(f, s, kernel, -(int)f->pieces[piece].warps);
+    free_piece(f, piece);
     f->blocks[id].pieces--;
     return id;
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "core/quantile.h"
 #include "study/let_in.h"
 
 /* So long after all of the GPC's reports could have been taken none waits: surely, however unlike each

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/draw.h"
 #include "core/mem.h"
 #include "core/random.h"
 #include "sm/occupancy.h"
@@ -46,8 +47,6 @@ static const double OWN_SPREAD = 0.6, OWN_PART = 0.75;
 
 /* Besides chance, simulated makespans of 117 measured launches are so far off. */
 static const double BASE_ERROR = 0.015;
-
-static const double TURN = 6.283185307179586;
 
 struct tried {
     struct wt_bound bounds[MOST_TRIED];
@@ -319,8 +318,7 @@ static void draw_chances(struct wt_whatif *whatif)
 {
     struct wt_random random = wt_random_stream(1, "chance", 0);
     whatif->chances = wt_alloc(whatif->stays->count, sizeof *whatif->chances);
-    for (uint64_t i = 0; i < whatif->stays->count; i++)
-        whatif->chances[i] = sqrt(-2 * log(wt_random_unit(&random))) * cos(TURN * wt_random_unit(&random));
+    wt_draw_normal(&random, whatif->chances, (int)whatif->stays->count);
 }
 
 enum wt_code wt_whatif_explain_stated(struct wt_whatif *whatif, struct wt_stays *const *others, size_t count, struct wt_error *err)
