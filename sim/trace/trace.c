@@ -352,6 +352,22 @@ static enum wt_code check_duplicates(const struct wt_trace *trace, struct wt_err
     return WT_OK;
 }
 
+/* A grid is made of whole clusters, of at most as many blocks as CUDA's largest, 16. */
+static enum wt_code check_clusters(const struct wt_trace *trace, struct wt_error *err)
+{
+    for (size_t i = 0; i < trace->launch_count; i++) {
+        const struct wt_trace_launch *launch = &trace->launches[i];
+        const int *grid = launch->grid, *cluster = launch->cluster;
+        if ((int64_t)cluster[0] * cluster[1] * cluster[2] <= 16 && grid[0] % cluster[0] == 0 && grid[1] % cluster[1] == 0 &&
+            grid[2] % cluster[2] == 0)
+            continue;
+        return wt_fail_at(err, trace->path, launch->line,
+                          "launch %ld: cluster=%d,%d,%d has more than 16 blocks or does not divide grid=%d,%d,%d; correct either",
+                          launch->number, cluster[0], cluster[1], cluster[2], grid[0], grid[1], grid[2]);
+    }
+    return WT_OK;
+}
+
 /* What the file did not state and the rows tell. */
 static enum wt_code complete(struct wt_trace_reader *reader, struct wt_error *err)
 {
@@ -379,7 +395,7 @@ static enum wt_code complete(struct wt_trace_reader *reader, struct wt_error *er
     for (size_t i = 0; i < trace->launch_count; i++)
         if (trace->launches[i].grid[0] == 0)
             trace->launches[i].grid[0] = trace->launches[i].grid[1] = trace->launches[i].grid[2] = 1;
-    return WT_OK;
+    return check_clusters(trace, err);
 }
 
 static enum wt_code finish(struct table *table, struct wt_error *err)
