@@ -444,6 +444,7 @@ static void check_json_part(const json_t *object, const struct wt_replay_part *p
     assert_member(object, "start_error_p95", part->start_error_p95);
     assert_member(object, "first_wave_placement_match", part->first_wave_placement_match);
     assert_member(object, "occupancy_blocks", part->occupancy_blocks);
+    assert_member(object, "resident_blocks_measured", part->resident_measured);
     assert_member(object, "clock_mhz", mhz);
 }
 

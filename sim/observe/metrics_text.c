@@ -29,11 +29,15 @@ static void percent(FILE *stream, double fraction)
         fprintf(stream, "%.1f %%", 100 * fraction);
 }
 
-static void print_rate(FILE *stream, const char *indent, const struct wt_metrics_part *part, double clock_mhz)
+/* `launch`: NULL for several together. */
+static void print_rate(FILE *stream, const char *indent, const struct wt_metrics_part *part,
+                       const struct wt_timeline_launch *launch, double clock_mhz)
 {
     char text[WT_WORDS];
     label(stream, indent, "blocks");
     fputs(wt_words_count(text, part->blocks), stream);
+    if (launch && launch->tasks == 0 && part->blocks < launch->grid_blocks)
+        fprintf(stream, " of the grid's %s (an incomplete capture)", wt_words_count(text, launch->grid_blocks));
     if (!isnan(part->waves))
         fprintf(stream, ", %.2f waves (%d per SM)", part->waves, part->blocks_per_sm);
     if (clock_mhz > 0)
@@ -69,7 +73,6 @@ static void print_busy(FILE *stream, const char *indent, const struct wt_busy *b
             100 * busy->median, 100 * busy->most);
 }
 
-/* `launch`: NULL for several together. */
 static void print_tail(FILE *stream, const char *indent, const struct wt_metrics_part *part,
                        const struct wt_timeline_launch *launch, double clock_mhz)
 {
@@ -93,7 +96,7 @@ static void print_part(FILE *stream, const char *indent, const struct wt_metrics
     label(stream, indent, "makespan");
     time_text(stream, wt_to_cycles(wt_metrics_makespan(part)), clock_mhz);
     putc('\n', stream);
-    print_rate(stream, indent, part, clock_mhz);
+    print_rate(stream, indent, part, launch, clock_mhz);
     print_durations(stream, indent, &part->duration);
     print_occupancy(stream, indent, part);
     print_busy(stream, indent, &part->busy);
@@ -103,8 +106,10 @@ static void print_part(FILE *stream, const char *indent, const struct wt_metrics
 static void print_launch_title(FILE *stream, const struct wt_timeline_launch *launch)
 {
     char grid[WT_WORDS];
-    fprintf(stream, "%s: %s blocks x %d threads", launch->name[0] ? launch->name : "kernel",
-            wt_words_count(grid, launch->grid_blocks), launch->threads_per_block);
+    fprintf(stream, "%s: %s block%s", launch->name[0] ? launch->name : "kernel", wt_words_count(grid, launch->grid_blocks),
+            launch->grid_blocks == 1 ? "" : "s");
+    if (launch->threads_per_block > 0)
+        fprintf(stream, " x %d threads", launch->threads_per_block);
 }
 
 static void print_title(FILE *stream, const struct wt_timeline *about)
@@ -133,9 +138,11 @@ static void print_launches(FILE *stream, const struct wt_metrics *metrics)
 static void list_launch(FILE *stream, const struct wt_timeline_launch *launch, const struct wt_metrics_part *part,
                         wt_time begin)
 {
-    char blocks[WT_WORDS], start[WT_WORDS], makespan[WT_WORDS];
-    fprintf(stream, "  %6ld %10s %7d %12s %12s", launch->number, wt_words_count(blocks, launch->grid_blocks),
-            launch->threads_per_block, wt_words_number(start, wt_to_cycles(part->begin - begin)),
+    char blocks[WT_WORDS], start[WT_WORDS], makespan[WT_WORDS], threads[WT_WORDS] = "-";
+    if (launch->threads_per_block > 0)
+        snprintf(threads, sizeof threads, "%d", launch->threads_per_block);
+    fprintf(stream, "  %6ld %10s %7s %12s %12s", launch->number, wt_words_count(blocks, launch->grid_blocks), threads,
+            wt_words_number(start, wt_to_cycles(part->begin - begin)),
             wt_words_number(makespan, wt_to_cycles(wt_metrics_makespan(part))));
     if (isnan(part->waves))
         fprintf(stream, " %7s", "-");
@@ -232,7 +239,7 @@ static void json_launches(struct wt_json *json, const struct wt_metrics *metrics
         wt_json_int(json, "launch", launch->number);
         wt_json_string(json, "kernel", launch->name);
         wt_json_int(json, "grid_blocks", (int64_t)launch->grid_blocks);
-        wt_json_int(json, "threads_per_block", launch->threads_per_block);
+        wt_json_number(json, "threads_per_block", launch->threads_per_block > 0 ? launch->threads_per_block : NAN, DIGITS);
         json_part(json, &metrics->launches[i], about->clock_mhz);
         wt_json_close(json);
     }

@@ -79,7 +79,7 @@ function showLegend() {
   const launches = run.sides[0].launches, many = launches.length > COLOURS.length;
   const names = [...new Set(launches.map(launch => launch.name))].slice(0, COLOURS.length);
   for (const [i, launch] of many ? [] : launches.entries())
-    legendEntry(COLOURS[i], `${launch.name}: ${plain(launch.grid)} × ${launch.threads} threads`);
+    legendEntry(COLOURS[i], `${launch.name}: ${plain(launch.grid)}${launch.threads > 0 ? ` × ${launch.threads} threads` : ""}`);
   if (many)
     document.getElementById("legend").append(`${plain(launches.length)} launches, whose colours repeat: ${names.join(", ")}\u2003`);
   const spans = run.sides.flatMap(side => side.host ? side.host.spans : []);

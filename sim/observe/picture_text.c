@@ -38,11 +38,13 @@ static void title_of(char *text, const struct wt_timeline *timeline)
     char count[WT_WORDS];
     const struct wt_timeline_launch *launch = timeline->launches;
     if (timeline->launch_count == 1)
-        add(text, "%.120s: %s block%s × %d threads", kernel_name(launch), wt_words_count(count, launch->grid_blocks),
-            launch->grid_blocks == 1 ? "" : "s", launch->threads_per_block);
+        add(text, "%.120s: %s block%s", kernel_name(launch), wt_words_count(count, launch->grid_blocks),
+            launch->grid_blocks == 1 ? "" : "s");
     else
         add(text, "%.120s: %zu launches", *file_name(timeline) ? file_name(timeline) : "Timeline",
             timeline->launch_count);
+    if (timeline->launch_count == 1 && launch->threads_per_block > 0)
+        add(text, " × %d threads", launch->threads_per_block);
     if (timeline->gpu_name[0])
         add(text, " on %.80s", timeline->gpu_name);
 }

@@ -81,12 +81,21 @@ static double grid_of(const struct wt_timeline *about, const struct wt_timeline_
     return blocks;
 }
 
+/* A launch whose block is not described may have any number of warps. */
+static bool warps_are_known(const struct wt_timeline *about, const struct wt_timeline_launch *launch)
+{
+    for (size_t i = 0; i < about->launch_count; i++)
+        if ((!launch || launch == &about->launches[i]) && about->launches[i].warps_per_block == 0)
+            return false;
+    return true;
+}
+
 struct wt_metrics_part wt_tally_finish(const struct wt_tally *tally, const struct wt_timeline *about,
                                        const struct wt_timeline_launch *launch, wt_time *busy_of_sm)
 {
     struct wt_timeline_launch shape = launch ? *launch : common_launch(about);
     double resident_warps = (double)shape.blocks_per_sm * shape.warps_per_block;
-    double limit = about->warps_per_sm, sms = about->sm_count;
+    double limit = warps_are_known(about, launch) ? about->warps_per_sm : 0, sms = about->sm_count;
     double theoretical = resident_warps > 0 && limit > 0 ? resident_warps / limit : NAN;
     if (tally->blocks == 0)
         return (struct wt_metrics_part){.blocks_per_sm = shape.blocks_per_sm, .theoretical_occupancy = theoretical};

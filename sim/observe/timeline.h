@@ -19,8 +19,8 @@ struct wt_timeline_launch {
     long number;             /* the trace's launch number */
     uint64_t grid_blocks;
     uint64_t tasks;          /* of a persistent launch, whose spans are its tasks; 0: an ordinary one */
-    int threads_per_block;
-    int warps_per_block;
+    int threads_per_block;   /* 0 = unknown */
+    int warps_per_block;     /* 0 = unknown */
     int blocks_per_sm;       /* theoretical occupancy; 0 = unknown */
     wt_time queue_empty;     /* the launch's last block (of a persistent one the last task) was handed out (its start) */
     struct wt_launch_needs needs; /* of a block; threads 0, registers -1 where unknown */

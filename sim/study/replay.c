@@ -570,8 +570,50 @@ static enum wt_code prepare_all(struct batch *all, const struct wt_gpu *gpu, con
     return WT_OK;
 }
 
+/* Blocks that started before the first of their launch ended on an SM. */
+struct first {
+    wt_time end; /* the first one so far; 0: none */
+    int blocks;
+};
+
+static int by_blocks(const void *left, const void *right)
+{
+    return ((const struct first *)left)->blocks - ((const struct first *)right)->blocks;
+}
+
+/* Sorts. */
+static int median_blocks(struct first *first, size_t sms)
+{
+    qsort(first, sms, sizeof *first, by_blocks);
+    size_t without = 0;
+    while (without < sms && first[without].blocks == 0)
+        without++;
+    return without < sms ? first[without + (sms - without - 1) / 2].blocks : 0;
+}
+
+/* Spans come in order of their starts: one that starts before all ends so far starts before the first. */
+static void find_residents(struct wt_replay *replay)
+{
+    const struct wt_timeline *measured = replay->measured;
+    size_t sms = (size_t)measured->sm_count;
+    struct first *first = wt_alloc(measured->launch_count * sms, sizeof *first);
+    for (size_t i = 0; i < measured->span_count; i++) {
+        const struct wt_block_run *span = &measured->spans[i];
+        struct first *here = &first[span->launch * sms + span->sm];
+        if (here->end > 0 && span->start >= here->end)
+            continue;
+        here->end = here->end == 0 || span->end < here->end ? span->end : here->end;
+        here->blocks++;
+    }
+    for (size_t i = 0; i < measured->launch_count; i++)
+        if (replay->trace->launches[i].tasks == 0)
+            replay->launches[i].resident_measured = median_blocks(&first[i * sms], sms);
+    free(first);
+}
+
 static void assess_all(const struct batch *all)
 {
+    find_residents(all->replay);
     struct wt_launch_extent *measured = wt_timeline_extents(all->replay->measured);
     struct wt_launch_extent *predicted = wt_timeline_extents(all->replay->predicted);
     for (size_t i = 0; i < all->count; i++)
@@ -680,6 +722,7 @@ static void part_json(struct wt_json *json, const struct wt_replay_part *part)
     wt_json_int(json, "first_wave_blocks", (int64_t)part->first_wave_blocks);
     wt_json_number(json, "first_wave_placement_match", part->first_wave_placement_match, 6);
     wt_json_int(json, "occupancy_blocks", part->occupancy_blocks);
+    wt_json_number(json, "resident_blocks_measured", part->resident_measured > 0 ? part->resident_measured : NAN, 6);
     wt_json_number(json, "unseen_cycles", part->unseen_cycles, 6);
 }
 

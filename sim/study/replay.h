@@ -30,6 +30,10 @@ struct wt_replay_part {
     uint64_t first_wave_blocks;
     double first_wave_placement_match; /* fraction of them on the very SM */
     int occupancy_blocks; /* blocks per SM; of the whole file: the first launch's */
+    /* Blocks that started on an SM before the first of them ended there, median over the SMs with blocks. More than
+     * occupancy_blocks: the launch or the GPU is not described as it was (single SMs have more where warps end before their
+     * block). 0 for a persistent launch; of the whole file: the first launch's. */
+    int resident_measured;
     double unseen_cycles; /* added to every release; of a persistent launch the tasks' mean; of the whole file: the first
                              launch's */
     /* Of a persistent launch: medians over blocks, also of |predicted - measured| / measured. */

@@ -78,6 +78,9 @@ static void print_part(FILE *out, const struct wt_replay_part *part, double mhz)
             100 * part->first_wave_placement_match, (unsigned long long)part->first_wave_blocks,
             plural(part->first_wave_blocks, "block", "blocks"), part->occupancy_blocks,
             plural((uint64_t)part->occupancy_blocks, "block", "blocks"));
+    if (part->resident_measured > part->occupancy_blocks)
+        fprintf(out, "  beware      most SMs had %d blocks at once, more than fit by what is stated: is it this GPU, with these "
+                "registers and this shared memory?\n", part->resident_measured);
 }
 
 static void print_clocks(FILE *out, const struct wt_clocks *clocks)
@@ -124,8 +127,11 @@ static void print_replay(FILE *out, const struct wt_replay *replay)
 static void print_tail(FILE *out, const char *which, const struct wt_metrics *metrics)
 {
     const struct wt_tail *tail = &metrics->whole.tail;
-    fprintf(out, "  tail        %s %.0f cycles, %.1f %% of the makespan; %.1f %% of the SM-time in it is idle\n", which,
-            wt_to_cycles(tail->length), 100 * tail->fraction, 100 * tail->sm_idle);
+    if (metrics->about->launch_count == 1 && wt_metrics_one_wave(&metrics->whole, metrics->about->launches))
+        fprintf(out, "  tail        %s none, the grid is one wave; %.1f %% of the SM-time is idle\n", which, 100 * tail->sm_idle);
+    else
+        fprintf(out, "  tail        %s %.0f cycles, %.1f %% of the makespan; %.1f %% of the SM-time in it is idle\n", which,
+                wt_to_cycles(tail->length), 100 * tail->fraction, 100 * tail->sm_idle);
 }
 
 static void report(FILE *stream, const struct wt_replay *replay, bool json)
