@@ -34,6 +34,9 @@ enum wt_code parse_arguments(const struct argp *argp, int argc, char **argv, voi
 long long parse_integer(struct argp_state *state, const char *option, const char *text, long long low,
                         long long high);
 
+/* The same of bytes: "20480", "20K", "20KB" or "20KiB", K = 1024. `high` at most 2^50. */
+long long parse_bytes(struct argp_state *state, const char *option, const char *text, long long low, long long high);
+
 /* "1100x900", both from 200 to 20000, else argp_error naming --size. */
 void parse_picture_size(struct argp_state *state, const char *text, int *width, int *height);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { KEY_JSON = 0x1001, KEY_SEED, KEY_QUIET };
 
@@ -55,6 +56,21 @@ long long parse_integer(struct argp_state *state, const char *option, const char
     if (errno || end == text || *end || value < low || value > high)
         argp_error(state, "--%s: '%s' is not a whole number from %lld to %lld", option, text, low, high);
     return value;
+}
+
+long long parse_bytes(struct argp_state *state, const char *option, const char *text, long long low, long long high)
+{
+    char *end = NULL;
+    errno = 0;
+    long long bytes = strtoll(text, &end, 10);
+    bool kilo = end != text && (*end == 'K' || *end == 'k');
+    if (kilo)
+        end += !strcmp(end + 1, "iB") ? 3 : !strcmp(end + 1, "B") ? 2 : 1;
+    if (kilo && bytes <= high)
+        bytes *= 1024;
+    if (errno || end == text || *end || bytes < low || bytes > high)
+        argp_error(state, "--%s: '%s' is not a number of bytes from %lld to %lld (20480 or 20K)", option, text, low, high);
+    return bytes;
 }
 
 void parse_picture_size(struct argp_state *state, const char *text, int *width, int *height)

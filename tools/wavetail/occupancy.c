@@ -41,23 +41,6 @@ struct arguments {
     const char *svg;
 };
 
-/* "20480", "20K", "20KB", "20KiB": bytes, K = 1024. */
-static int parse_bytes(struct argp_state *state, const char *option, const char *text, int least)
-{
-    char *end = NULL;
-    errno = 0;
-    long long bytes = strtoll(text, &end, 10);
-    bool kilo = end != text && (*end == 'K' || *end == 'k');
-    if (kilo)
-        end += !strcmp(end + 1, "iB") ? 3 : !strcmp(end + 1, "B") ? 2 : 1;
-    if (kilo && bytes < MOST_BYTES)
-        bytes *= 1024;
-    if (errno || end == text || *end || bytes < least || bytes > MOST_BYTES)
-        argp_error(state, "--%s: '%s' is not a number of bytes from %d to %d (20480 or 20K)", option, text,
-                   least, MOST_BYTES);
-    return (int)bytes;
-}
-
 static void parse_block(struct argp_state *state, const char *text, int *block)
 {
     char extra;
@@ -101,7 +84,7 @@ static error_t parse_limit(int key, char *text, struct argp_state *state)
     if (index < 0 || key >= KEY_END)
         return ARGP_ERR_UNKNOWN;
     arguments->limit[index] =
-        limits[index].bytes ? parse_bytes(state, limits[index].name, text, 1)
+        limits[index].bytes ? (int)parse_bytes(state, limits[index].name, text, 1, MOST_BYTES)
                             : (int)parse_integer(state, limits[index].name, text, 1, limits[index].most);
     arguments->question.overridden = true;
     return 0;
@@ -121,10 +104,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
         q->registers_given = true;
         return 0;
     case KEY_SMEM:
-        q->needs.static_shared_bytes = parse_bytes(state, "smem", text, 0);
+        q->needs.static_shared_bytes = (int)parse_bytes(state, "smem", text, 0, MOST_BYTES);
         return 0;
     case KEY_DYNAMIC:
-        q->needs.dynamic_shared_bytes = parse_bytes(state, "dynamic-smem", text, 0);
+        q->needs.dynamic_shared_bytes = (int)parse_bytes(state, "dynamic-smem", text, 0, MOST_BYTES);
         return 0;
     case KEY_CARVEOUT:
         q->needs.carveout_kb = (int)parse_integer(state, "carveout", text, 0, 65536);

@@ -52,10 +52,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
         launch->registers = (int)parse_integer(state, "regs", text, 0, 255);
         return 0;
     case KEY_SMEM:
-        launch->static_shared = (int)parse_integer(state, "smem", text, 0, MOST_SHARED);
+        launch->static_shared = (int)parse_bytes(state, "smem", text, 0, MOST_SHARED);
         return 0;
     case KEY_DYNAMIC:
-        launch->dynamic_shared = (int)parse_integer(state, "dynamic-smem", text, 0, MOST_SHARED);
+        launch->dynamic_shared = (int)parse_bytes(state, "dynamic-smem", text, 0, MOST_SHARED);
         return 0;
     case ARGP_KEY_INIT:
         launch->registers = 32;

@@ -30,13 +30,16 @@ struct arguments {
 
 /* ---- Options ---- */
 
-static void add_numbers(struct argp_state *state, const char *option, const char *text, int low, int high, struct list *list)
+typedef long long parse_number(struct argp_state *state, const char *option, const char *text, long long low, long long high);
+
+static void add_numbers(struct argp_state *state, const char *option, const char *text, parse_number *number, int low, int high,
+                        struct list *list)
 {
     char *copy = wt_strdup(text), *rest = copy;
     for (char *word; (word = strsep(&rest, ","));) {
         if (list->count == MOST_VALUES)
-            argp_error(state, "%s: more than %d values", option, MOST_VALUES);
-        list->values[list->count++] = (int)parse_integer(state, option, word, low, high);
+            argp_error(state, "--%s: more than %d values", option, MOST_VALUES);
+        list->values[list->count++] = (int)number(state, option, word, low, high);
     }
     free(copy);
 }
@@ -88,10 +91,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct arguments *a = state->input;
     switch (key) {
-    case BLOCK: add_numbers(state, "--block", text, 1, 1024, &a->blocks); return 0;
-    case REGS: add_numbers(state, "--regs", text, 0, 255, &a->registers); return 0;
-    case SMEM: add_numbers(state, "--smem", text, 0, 1 << 20, &a->shared); return 0;
-    case SPLIT: add_numbers(state, "--split", text, 1, 1024, &a->splits); return 0;
+    case BLOCK: add_numbers(state, "block", text, parse_integer, 1, 1024, &a->blocks); return 0;
+    case REGS: add_numbers(state, "regs", text, parse_integer, 0, 255, &a->registers); return 0;
+    case SMEM: add_numbers(state, "smem", text, parse_bytes, 0, 1 << 20, &a->shared); return 0;
+    case SPLIT: add_numbers(state, "split", text, parse_integer, 1, 1024, &a->splits); return 0;
     case ORDER: add_orders(state, text, &a->orders); return 0;
     case GPUS: a->gpu_names = text; return 0;
     case SUGGEST: a->suggest = true; return 0;
@@ -114,7 +117,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 static const struct argp_option options[] = {
     {"block", BLOCK, "LIST", 0, "threads per block, e.g. 64,128,512; the threads of the grid stay as many", 1},
     {"regs", REGS, "LIST", 0, "registers per thread", 1},
-    {"smem", SMEM, "LIST", 0, "bytes of dynamic shared memory per block", 1},
+    {"smem", SMEM, "LIST", 0, "bytes of dynamic shared memory per block; 20480 or 20K", 1},
     {"order", ORDER, "LIST", 0, "of the blocks: asis, longest-first, shuffle, reversed", 1},
     {"split", SPLIT, "LIST", 0, "each block becomes so many, with an equal share of its work", 1},
     {"gpus", GPUS, "LIST", 0, "other GPUs", 1},

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/json.h"
 #include "core/mem.h"
@@ -234,12 +235,23 @@ static void free_notes(struct notes *notes)
 
 /* ---- Text ---- */
 
-static void print_row(const struct whatif_report *report, const struct whatif_outcome *o)
+static int gpu_width(const struct whatif_report *report)
+{
+    int width = 8;
+    for (size_t i = 0; i < report->count; i++) {
+        const struct wt_gpu *gpu = report->outcomes[i].point.gpu;
+        int length = gpu ? (int)strlen(gpu->key) : 0;
+        width = length > width ? length : width;
+    }
+    return width;
+}
+
+static void print_row(const struct whatif_report *report, const struct whatif_outcome *o, int gpu)
 {
     const struct wt_whatif_result *r = &o->result;
     const struct wt_whatif_point *p = &o->point;
-    printf("%5.0f %4.0f %7.0f %-13s %5d %-10s %-8s", whatif_value(report, o, WHATIF_BLOCK), whatif_value(report, o, WHATIF_REGS),
-           whatif_value(report, o, WHATIF_SMEM), wt_order_names[p->order], p->split, p->persistent ? "persistent" : "-",
+    printf("%5.0f %4.0f %7.0f %-13s %5d %-10s %-*s", whatif_value(report, o, WHATIF_BLOCK), whatif_value(report, o, WHATIF_REGS),
+           whatif_value(report, o, WHATIF_SMEM), wt_order_names[p->order], p->split, p->persistent ? "persistent" : "-", gpu,
            p->gpu ? p->gpu->key : "-");
     if (o->error.code) {
         printf(" cannot be launched: %s\n", o->error.text);
@@ -262,8 +274,8 @@ static void print_works(const struct wt_whatif_measured *m)
 
 static void print_head(const struct wt_whatif_measured *m)
 {
-    printf("%s: %llu blocks of %d threads, %s %.0f cycles\n", m->name, (unsigned long long)m->blocks, m->needs.threads,
-           m->simulated ? "simulated" : "measured", m->makespan);
+    printf("%s: %llu block%s of %d threads, %s %.0f cycles\n", m->name, (unsigned long long)m->blocks, m->blocks == 1 ? "" : "s",
+           m->needs.threads, m->simulated ? "simulated" : "measured", m->makespan);
     if (m->work_warps > 0)
         print_works(m);
     if (m->fixed)
@@ -279,11 +291,12 @@ static void print_head(const struct wt_whatif_measured *m)
 void whatif_print_table(const struct whatif_report *report)
 {
     struct notes notes = advise(report);
+    int gpu = gpu_width(report);
     print_head(&report->measured);
-    printf("%5s %4s %7s %-13s %5s %-10s %-8s %10s %21s %7s %11s %-13s %6s %5s  %s\n", "block", "regs", "smem", "order", "split",
-           "launch", "gpu", "cycles", "range         ", "speedup", "occupancy %", "limiter", "waves", "tail%", "why");
+    printf("%5s %4s %7s %-13s %5s %-10s %-*s %10s %21s %7s %11s %-13s %6s %5s  %s\n", "block", "regs", "smem", "order", "split",
+           "launch", gpu, "gpu", "cycles", "range         ", "speedup", "occupancy %", "limiter", "waves", "tail%", "why");
     for (size_t i = 0; i < report->count; i++)
-        print_row(report, &report->outcomes[i]);
+        print_row(report, &report->outcomes[i], gpu);
     puts("");
     for (size_t i = 0; i < notes.count; i++)
         printf("%s%s\n", i == 0 ? "Advice: " : "        ", notes.list[i]);
