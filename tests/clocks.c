@@ -315,6 +315,27 @@ START_TEST(the_gpcs_of_an_h200)
 }
 END_TEST
 
+/* A reading of one block with another's time is no better than none. */
+START_TEST(clocks_and_times_of_different_blocks_are_refused)
+{
+    struct wt_trace *trace = shipped("spin_uni_b256_ds0.r0");
+    for (size_t i = 0; i < trace->row_count / 2; i++) {
+        struct wt_trace_row *a = &trace->rows[i], *b = &trace->rows[trace->row_count / 2 + i];
+        int64_t start = a->time_start_ns, end = a->time_end_ns;
+        a->time_start_ns = b->time_start_ns;
+        a->time_end_ns = b->time_end_ns;
+        b->time_start_ns = start;
+        b->time_end_ns = end;
+    }
+    struct wt_clocks *clocks;
+    struct wt_error err = {0};
+    ck_assert_int_eq(wt_clocks_fit(trace, &clocks, &err), WT_BAD_INPUT);
+    ck_assert_ptr_null(clocks);
+    ck_assert_msg(strstr(err.text, "clocks and its times contradict") != NULL, "%s", err.text);
+    wt_trace_free(trace);
+}
+END_TEST
+
 /* The pairs of clock_sync as blocks that end as they start. */
 static struct wt_trace *clock_sync(void)
 {
@@ -447,6 +468,7 @@ Suite *clocks_suite(void)
     tcase_add_test(tcase, steps_are_found_in_stamps);
     tcase_add_test(tcase, a_driving_clock_makes_steps_late);
     tcase_add_test(tcase, the_gpcs_of_an_h200);
+    tcase_add_test(tcase, clocks_and_times_of_different_blocks_are_refused);
     tcase_add_test(tcase, clock_and_timer_read_in_a_loop);
     tcase_add_test(tcase, half_the_sms_tell_the_same);
     suite_add_tcase(suite, tcase);

@@ -76,24 +76,13 @@ static enum wt_code check_launch(const struct wt_trace *trace, const struct wt_t
 
 /* ---- The GPU ---- */
 
-static enum wt_code find_gpu(const struct wt_trace *trace, struct wt_gpu **out, struct wt_error *err)
-{
-    *out = wt_gpu_of_device(trace->device);
-    if (*out)
-        return WT_OK;
-    if (!*trace->device)
-        return wt_fail_at(err, trace->path, 0, "names no device; name the GPU with --gpu (`wavetail gpus` lists them)");
-    return wt_fail_at(err, trace->path, 0, "comes from '%s', of which no description is known; name a GPU with --gpu "
-                      "(`wavetail gpus` lists them)", trace->device);
-}
-
 static enum wt_code load_gpu(const struct wt_trace *trace, const char *name, struct wt_gpu **out,
                              struct wt_error *err)
 {
     if (name)
         WT_TRY(wt_gpu_load(name, out, err));
     else
-        WT_TRY(find_gpu(trace, out, err));
+        WT_TRY(wt_trace_gpu(trace, out, err));
     int sms = (*out)->topology.sm_count;
     if (trace->sm_count == sms || (trace->sm_count < sms && !trace->sm_count_stated))
         return WT_OK;

@@ -18,11 +18,7 @@ enum wt_code wt_stays_gpu(const char *path, const char *name, struct wt_gpu **ou
         return wt_gpu_load(name, out, err);
     struct wt_trace *trace;
     WT_TRY(wt_trace_read(path, &trace, err));
-    *out = wt_gpu_of_device(trace->device);
-    enum wt_code code = WT_OK;
-    if (!*out)
-        code = wt_fail_at(err, path, 0, "comes from '%s', of which no description is known; name a GPU with --gpu (`wavetail "
-                          "gpus` lists them)", trace->device);
+    enum wt_code code = wt_trace_gpu(trace, out, err);
     wt_trace_free(trace);
     return code;
 }
@@ -158,7 +154,10 @@ enum wt_code wt_stays_read(const char *path, const struct wt_gpu *gpu, struct wt
     enum wt_code code = check(trace, gpu, err);
     if (code == WT_OK) {
         struct wt_launch_needs needs = wt_trace_needs(&trace->launches[0]);
-        code = wt_launch_check(&gpu->limits, &needs, err);
+        struct wt_error inner = {0};
+        code = wt_launch_check(&gpu->limits, &needs, &inner);
+        if (code != WT_OK)
+            wt_fail_at(err, path, trace->launches[0].line, "does not fit %s: %s", gpu->name, inner.text);
     }
     if (code == WT_OK)
         code = wt_clocks_fit(trace, &clocks, err);

@@ -9,6 +9,7 @@
 
 enum {
     SAMPLE = 100000,          /* rows that tell the step and the residuals */
+    CONTRADICTION_CYCLES = 1000, /* more than any coarse clock explains */
     READINGS = 1 << 14,       /* kept per domain */
     DELAY_READINGS = 1 << 11, /* per domain, for the read delay */
     DELAY_ROUNDS = 8
@@ -294,6 +295,21 @@ static void align(struct fit *fit)
     free(fit->domains);
 }
 
+/* Readings lie within tens of cycles of one axis. Where half of them are off by a tenth of all that the trace lasts, the columns
+ * are not of one run, or garbled. */
+static enum wt_code check_residuals(const struct wt_trace *trace, const struct wt_clocks *clocks, struct wt_error *err)
+{
+    double first = INFINITY, last = -INFINITY, off = clocks->residual_p50_cycles;
+    for (size_t i = 0; i < trace->row_count; i++) {
+        first = fmin(first, wt_clocks_start(clocks, &trace->rows[i]));
+        last = fmax(last, wt_clocks_end(clocks, &trace->rows[i]));
+    }
+    if (off <= CONTRADICTION_CYCLES || off <= (last - first) / 10)
+        return WT_OK;
+    return wt_fail_at(err, trace->path, 0, "its clocks and its times contradict each other, by %.0f cycles in the median; correct the "
+                      "columns, or capture again", off);
+}
+
 static enum wt_code fit_both(const struct wt_trace *trace, struct wt_clocks *clocks, struct wt_error *err)
 {
     struct fit fit = {.trace = trace, .clocks = clocks};
@@ -301,7 +317,7 @@ static enum wt_code fit_both(const struct wt_trace *trace, struct wt_clocks *clo
     clocks->domain_count =
         wt_domains_find(trace, fit.cycles_per_ns * 1e6, clocks->step_ns, clocks->domain_of_sm);
     align(&fit);
-    return WT_OK;
+    return check_residuals(trace, clocks, err);
 }
 
 static enum wt_code fit_times_only(const struct wt_trace *trace, struct wt_clocks *clocks,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
+#include "gpu/gpu.h"
 #include "trace/trace.h"
 
 struct interval {
@@ -108,6 +109,17 @@ const char *wt_trace_special_kind(const struct wt_trace *trace, unsigned besides
         if (kinds & special[i].kind)
             return special[i].what;
     return NULL;
+}
+
+enum wt_code wt_trace_gpu(const struct wt_trace *trace, struct wt_gpu **out, struct wt_error *err)
+{
+    *out = wt_gpu_of_device(trace->device);
+    if (*out)
+        return WT_OK;
+    if (!*trace->device)
+        return wt_fail_at(err, trace->path, 0, "names no device; name the GPU with --gpu (`wavetail gpus` lists them)");
+    return wt_fail_at(err, trace->path, 0, "comes from '%s', of which no description is known; name a GPU with --gpu "
+                      "(`wavetail gpus` lists them)", trace->device);
 }
 
 struct wt_launch_needs wt_trace_needs(const struct wt_trace_launch *launch)

@@ -78,6 +78,9 @@ void wt_trace_free(struct wt_trace *trace);
  * same trace. */
 enum wt_code wt_trace_write(const char *path, const struct wt_trace *trace, struct wt_error *err);
 
+/* The description of the GPU that the trace names; the caller's, to wt_gpu_free. Fails where it names none, or one unknown. */
+enum wt_code wt_trace_gpu(const struct wt_trace *trace, struct wt_gpu **out, struct wt_error *err);
+
 /* Number of blocks in the launch's grid. */
 uint64_t wt_trace_grid_blocks(const struct wt_trace_launch *launch);
 /* Threads of one block; 0 = not stated. */
