@@ -51,6 +51,7 @@ struct wt_picture_side {
     wt_time lead;   /* from the host's first call to the first block; 0 where nothing is known of it */
     bool is_prediction;
     int slots;          /* lanes of every SM's row */
+    int full;           /* blocks that fill an SM: slots, but less where a trace had more at once than fit, for moments */
     size_t *lane_spans; /* indices of spans by (SM, slot), then by start */
     size_t *lane_first; /* sm_count * slots + 1 offsets into lane_spans */
     int *sm_of_row;     /* from top to bottom: by GPC, then by id */

@@ -99,6 +99,7 @@ static void add_side(struct wt_picture *picture, struct wt_timeline *timeline, c
     side->origin = side->metrics->whole.begin - side->lead;
     int used = wt_timeline_slots(timeline), known = most_blocks_per_sm(timeline);
     side->slots = used > known ? used : known;
+    side->full = known > 0 ? known : used;
     sort_into_lanes(side);
     order_rows(side);
     picture->has_gpcs |= !space && group_count(side) > 1;

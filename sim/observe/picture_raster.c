@@ -55,7 +55,7 @@ static double share_of_sm(const struct wt_picture *picture, const struct wt_pict
     const struct wt_timeline *timeline = side->timeline;
     if (picture->curve_in_warps)
         return fmin(1, (double)timeline->launches[span->launch].warps_per_block / timeline->warps_per_sm);
-    return 1.0 / side->slots;
+    return 1.0 / side->full;
 }
 
 static void cover_lane(struct raster *raster, const struct wt_picture *picture, const struct wt_picture_side *side,
@@ -78,9 +78,10 @@ static uint32_t byte_of(double value, uint32_t most)
     return byte < most ? byte : most;
 }
 
-/* Cairo's ARGB32: premultiplied, in native order. */
+/* Cairo's ARGB32: premultiplied, in native order. More than all is all. */
 static uint32_t pixel_of(const struct cell *cell, double share)
 {
+    share /= fmax(cell->cover, 1);
     uint32_t alpha = byte_of(cell->cover * share, 255);
     return alpha << 24 | byte_of(cell->red * share, alpha) << 16 | byte_of(cell->green * share, alpha) << 8 |
            byte_of(cell->blue * share, alpha);

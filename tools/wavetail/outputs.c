@@ -7,11 +7,25 @@
 
 enum { KEY_FILE = 0x2001, KEY_SIZE = 0x2101, KEY_TITLE, GROUP = 10 };
 
+/* Every file that is asked for is written. */
+static void add_output(struct outputs *outputs, int exporter, const char *path, struct argp_state *state)
+{
+    if (outputs->path[exporter])
+        argp_error(state, "--%s is given twice, for '%s' and '%s'; one at a time%s", wt_exporters[exporter]->name,
+                   outputs->path[exporter], path, exporter == WT_EXPORTER_blocks ? " (--csv is the same)" : "");
+    outputs->path[exporter] = path;
+    int to_stdout = 0;
+    for (int i = 0; i < WT_EXPORTERS; i++)
+        to_stdout += outputs->path[i] && !strcmp(outputs->path[i], "-");
+    if (to_stdout > 1)
+        argp_error(state, "only one file can go to standard output; give --%s a name", wt_exporters[exporter]->name);
+}
+
 static error_t parse_output(int key, char *text, struct argp_state *state)
 {
     struct outputs *outputs = state->input;
     if (key >= KEY_FILE && key < KEY_FILE + WT_EXPORTERS) {
-        outputs->path[key - KEY_FILE] = text;
+        add_output(outputs, key - KEY_FILE, text, state);
         return 0;
     }
     switch (key) {
