@@ -33,7 +33,7 @@ struct wt_why *wt_why_new(const struct wt_why_question *question, int sm_count)
     struct wt_why *why = wt_alloc(1, sizeof *why);
     struct wt_why_state *s = wt_alloc(1, sizeof *s);
     *why = (struct wt_why){.question = *question, .launch = question->launch, .block = question->block, .behind = -1,
-                           .state = s};
+                           .arrived = NAN, .headed = NAN, .previous = NAN, .waited_from = NAN, .next_arrival = NAN, .state = s};
     *s = (struct wt_why_state){.sm_count = sm_count, .origin = WT_NEVER, .head = UINT32_MAX};
     s->ends = wt_alloc((size_t)sm_count * WT_MAX_SLOTS, sizeof *s->ends);
     s->known = wt_alloc((size_t)sm_count, sizeof *s->known);
