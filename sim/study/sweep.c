@@ -10,6 +10,7 @@
 #include "core/mem.h"
 #include "core/param.h"
 #include "core/text.h"
+#include "gpu/gpu.h"
 #include "study/sweep_state.h"
 #include "study/workload.h"
 
@@ -342,9 +343,20 @@ static enum wt_code check_keys(struct wt_sweep *sweep, struct wt_error *err)
     return wt_fail(err, WT_BAD_INPUT, "%s", first.text);
 }
 
+/* One that no point could use is no point's fault. */
+static enum wt_code check_gpu(const char *name, struct wt_error *err)
+{
+    struct wt_gpu *gpu = NULL;
+    if (name)
+        WT_TRY(wt_gpu_load(name, &gpu, err));
+    wt_gpu_free(gpu);
+    return WT_OK;
+}
+
 static enum wt_code read_study(struct wt_sweep *sweep, const struct wt_sweep_setup *setup, struct wt_error *err)
 {
     struct study_values values;
+    WT_TRY(check_gpu(setup->gpu, err));
     const config_setting_t *study = wt_config_group(wt_config_root(sweep->own), "study");
     if (!study)
         return wt_fail_at(err, sweep->path, 0, "there is no group 'study' with axes; see wavetail sweep --keys");

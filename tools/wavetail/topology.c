@@ -29,6 +29,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "name a trace");
         return 0;
+    case ARGP_KEY_END:
+        if (o->common.gpu)
+            argp_error(state, "--gpu is not for topology; what it finds is the trace's own");
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
