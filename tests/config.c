@@ -155,7 +155,8 @@ START_TEST(unknown_keys_name_the_nearest)
     assert_fails("threads = 1;\n\nwork = {\n men = 2.0;\n};",
                  "a.cfg:4: unknown key 'men'; did you mean 'mean'?");
     assert_fails("threads = 1;\nmean = 2.0;", "a.cfg:2: unknown key 'mean'; did you mean 'work.mean'?");
-    assert_fails("zzzzzzzz = 1;", "a.cfg:1: unknown key 'zzzzzzzz'; remove it");
+    assert_fails("zzzzzzzz = 1;", "a.cfg:1: unknown key 'zzzzzzzz'; remove it, or write one of: threads, blocks, name, cooperative, work, "
+                 "order, weights, groups, parts, inner");
     assert_fails("threads = { value = 1;\n sorce = \"x\"; };",
                  "a.cfg:2: unknown key 'sorce'; did you mean 'source'?");
 }

@@ -12,7 +12,7 @@
 #include "core/param_types.h"
 #include "core/text.h"
 
-enum { LONGEST_KEY = 96, MOST_CANDIDATES = 64 };
+enum { LONGEST_KEY = 96, FEW_CANDIDATES = 32, MOST_CANDIDATES = 64 };
 
 /* A setting being read into one field. */
 struct slot {
@@ -394,7 +394,7 @@ static bool is_group_name(const struct wt_param *table, const char *key)
 static enum wt_code suggest(const struct reading *r, const config_setting_t *setting, const char *prefix)
 {
     char names[MOST_CANDIDATES][LONGEST_KEY];
-    const char *candidates[MOST_CANDIDATES];
+    const char *candidates[MOST_CANDIDATES] = {0};
     size_t count = 0, skip = strlen(prefix);
     const char *name = config_setting_name(setting);
     for (const struct wt_param *p = r->record->table; p->key; p++) {
@@ -406,9 +406,16 @@ static enum wt_code suggest(const struct reading *r, const config_setting_t *set
         size_t length = strcspn(p->key + skip, ".");
         snprintf(names[count], LONGEST_KEY, "%.*s", (int)length, p->key + skip);
         candidates[count] = names[count];
-        count++;
+        if (count == 0 || strcmp(names[count], names[count - 1])) /* a group's keys stand together */
+            count++;
     }
-    return unknown_key(r, setting, name, wt_nearest(name, candidates, count));
+    const char *nearest = wt_nearest(name, candidates, count);
+    if (nearest || count > FEW_CANDIDATES || count == 0)
+        return unknown_key(r, setting, name, nearest);
+    char list[FEW_CANDIDATES * (LONGEST_KEY + 2)] = "";
+    for (size_t i = 0; i < count; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i > 0 ? ", " : "", candidates[i]);
+    return wt_config_fail(r->config, setting, r->err, "unknown key '%s'; remove it, or write one of: %s", name, list);
 }
 
 /* `prefix` is "" or ends in a dot. Its length, and so the recursion, is bounded by the table's keys. */
