@@ -308,6 +308,21 @@ END_TEST
 
 /* Splitting and merging give every thread the same work: with one warp per SM at full speed for all, a split grid's blocks are
  * half as long. */
+/* The example's longest block lasts 481,088 cycles, and all of them 3,907 x 108,660, which is 402,000 for each of 1,056 places: the
+ * longest first, the longest one decides. Its stay is at most 1 % longer than its clock reads. */
+START_TEST(fixed_durations_put_in_order_take_as_long_as_the_longest)
+{
+    const char *trace = WT_SOURCE_ROOT "/traces/h200/example_saxpy.csv.zst";
+    struct wt_whatif *whatif;
+    struct wt_whatif_point point = as_measured;
+    ck_assert_int_eq(wt_whatif_fit(&trace, 1, NULL, true, &whatif, NULL), WT_OK);
+    point.order = WT_ORDER_LONGEST_FIRST;
+    double makespan = predict(whatif, point).makespan;
+    ck_assert_msg(makespan >= 481088 && makespan <= 481088 * 1.01, "%g", makespan);
+    wt_whatif_free(whatif);
+}
+END_TEST
+
 START_TEST(a_split_grid_has_as_much_work)
 {
     struct wt_whatif *whatif = fit("fma1_b256", NULL);
@@ -340,6 +355,7 @@ Suite *whatif_suite(void)
     tcase_add_test(captures, an_empty_kernel_takes_as_long_as_its_blocks_are_handed_out);
     tcase_add_test(captures, a_persistent_grid_does_the_same_work);
     tcase_add_test(captures, a_block_that_cannot_be_launched_is_refused);
+    tcase_add_test(captures, fixed_durations_put_in_order_take_as_long_as_the_longest);
     tcase_add_test(captures, a_split_grid_has_as_much_work);
     suite_add_tcase(suite, captures);
     return suite;

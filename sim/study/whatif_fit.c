@@ -84,7 +84,7 @@ static void invert(const struct wt_stays *stays, enum wt_whatif_mode mode, doubl
 {
     static const double favours[] = {0, 0.12, 0.3, 0.6};
     double *tried = wt_alloc(stays->count, sizeof *tried), least = INFINITY;
-    for (size_t i = 0; i < sizeof favours / sizeof *favours; i++) {
+    for (size_t i = 0; i < (isinf(saturation) ? 1 : sizeof favours / sizeof *favours); i++) { /* nobody is favoured where all is there */
         struct wt_bound bound = bound_of(mode, saturation, favours[i]);
         wt_stays_work(stays, &bound, tried);
         double unequal = inequality(tried, stays, false);
