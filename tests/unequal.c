@@ -220,6 +220,30 @@ START_TEST(a_bound_is_known_by_the_ends_it_makes)
 }
 END_TEST
 
+/* The same launch, whose trace states less than what each block does by the same for all: what is missing explains its ends. */
+START_TEST(what_every_block_does_besides_is_known_by_the_ends)
+{
+    struct wt_gpu *gpu;
+    struct wt_stays *stays = read_uniform(&gpu);
+    double missing = INFINITY;
+    for (uint64_t i = 0; i < stays->count; i++)
+        missing = fmin(missing, stays->list[i].work / 2);
+    for (uint64_t i = 0; i < stays->count; i++)
+        stays->list[i].work -= missing;
+    const struct wt_bound bounds[] = {{.saturation = INFINITY, .start = missing}, {.saturation = INFINITY},
+                                      {.saturation = INFINITY, .start = 2 * missing}};
+    struct wt_followed followed[3];
+    wt_follow(stays, 2, wt_gpu_unloaded_release(gpu, 0), bounds, 3, followed);
+    ck_assert_double_gt(missing, 0);
+    ck_assert_msg(followed[0].misfit < 0.01, "%g", followed[0].misfit);
+    ck_assert_double_eq_tol(followed[0].scale, 1, 0.02);
+    for (int i = 1; i < 3; i++)
+        ck_assert_msg(followed[i].misfit > 2 * followed[0].misfit, "%d: %g, %g", i, followed[i].misfit, followed[0].misfit);
+    wt_stays_free(stays);
+    wt_gpu_free(gpu);
+}
+END_TEST
+
 Suite *unequal_suite(void)
 {
     Suite *suite = suite_create("unequal");
@@ -231,6 +255,7 @@ Suite *unequal_suite(void)
     tcase_add_test(captures, threads_that_share_work_even_it_out);
     tcase_add_test(captures, a_bound_is_known_by_the_works_it_makes);
     tcase_add_test(captures, a_bound_is_known_by_the_ends_it_makes);
+    tcase_add_test(captures, what_every_block_does_besides_is_known_by_the_ends);
     suite_add_tcase(suite, captures);
     return suite;
 }

@@ -44,6 +44,12 @@ static struct launch sort_by_sm(const struct wt_stays *stays, int room, double r
     return l;
 }
 
+/* Of a block, in cycles at full speed. */
+static double work_of(const struct launch *l, const struct wt_bound *bound, double scale, uint32_t block)
+{
+    return (l->stays->list[block].work + bound->start) * scale;
+}
+
 /* ---- An SM's own limit ---- */
 
 struct running {
@@ -53,6 +59,8 @@ struct running {
 
 /* The SM's blocks in the order of their starts: those of the first wave as measured, the others as room gets free. */
 struct following {
+    const struct wt_bound *bound;
+    double scale;
     struct running running[WT_MAX_SLOTS]; /* the oldest first */
     double freed[WT_MAX_SLOTS];           /* a ring: when blocks that are about to start do so */
     double now;
@@ -77,14 +85,14 @@ static void pass(struct following *f, double cycles, const double *speeds)
     f->now += cycles;
 }
 
-static void start(const struct launch *l, struct following *f, uint32_t first, double scale)
+static void start(const struct launch *l, struct following *f, uint32_t first)
 {
     if (f->next - first >= (uint32_t)l->room) {
         f->freed_first = (f->freed_first + 1) % WT_MAX_SLOTS;
         f->freed_count--;
     }
     uint32_t block = l->blocks[f->next++];
-    f->running[f->count++] = (struct running){l->stays->list[block].work * scale, block};
+    f->running[f->count++] = (struct running){work_of(l, f->bound, f->scale, block), block};
 }
 
 static void end(const struct launch *l, struct following *f, int which, double *ends)
@@ -97,10 +105,10 @@ static void end(const struct launch *l, struct following *f, int which, double *
 }
 
 /* `speeds` as wt_bound_speeds() has them. */
-static void follow_sm(const struct launch *l, uint32_t sm, const double *speeds, double scale, double *ends)
+static void follow_sm(const struct launch *l, uint32_t sm, const struct wt_bound *bound, double scale, const double *speeds, double *ends)
 {
     uint32_t first = l->first[sm];
-    struct following f = {.next = first, .last = l->first[sm + 1]};
+    struct following f = {.bound = bound, .scale = scale, .next = first, .last = l->first[sm + 1]};
     while (f.next < f.last || f.count > 0) {
         const double *now = &speeds[f.count * (WT_MAX_SLOTS + 1)];
         double least = INFINITY, starts = next_start(l, &f, first) - f.now;
@@ -112,7 +120,7 @@ static void follow_sm(const struct launch *l, uint32_t sm, const double *speeds,
         }
         pass(&f, fmax(0, fmin(starts, least)), now);
         if (starts <= least)
-            start(l, &f, first, scale);
+            start(l, &f, first);
         else
             end(l, &f, which, ends);
     }
@@ -122,7 +130,7 @@ static void follow_sms(const struct launch *l, const struct wt_bound *bound, dou
 {
     double *speeds = wt_bound_speeds(bound, l->stays->warps);
     for (int sm = 0; sm < l->stays->sm_count; sm += l->step)
-        follow_sm(l, (uint32_t)sm, speeds, scale, ends);
+        follow_sm(l, (uint32_t)sm, bound, scale, speeds, ends);
     free(speeds);
 }
 
@@ -189,7 +197,7 @@ static void follow_gpu(const struct launch *l, const struct wt_bound *bound, dou
         now = until;
         if (until < end || running.count == 0) {
             uint32_t block = pop(&starting).block;
-            push(&running, (struct coming){clock + stays->list[block].work * scale / parts[stays->list[block].sm], block});
+            push(&running, (struct coming){clock + work_of(l, bound, scale, block) / parts[stays->list[block].sm], block});
             continue;
         }
         uint32_t block = pop(&running).block, sm = stays->list[block].sm;
@@ -256,7 +264,8 @@ static struct wt_followed follow(const struct launch *l, const struct wt_bound *
     const struct wt_stays *stays = l->stays;
     double *ends = wt_alloc(stays->count, sizeof *ends), *parts = wt_alloc((size_t)stays->sm_count, sizeof *parts);
     double resident = fmin(l->room, (double)stays->count / stays->sm_count) * stays->warps;
-    double scale = stays->makespan * stays->sm_count * resident * wt_bound_part(bound, resident) / (l->stated * stays->warps);
+    double work = (l->stated + bound->start * (double)stays->count) * stays->warps;
+    double scale = stays->makespan * stays->sm_count * resident * wt_bound_part(bound, resident) / work;
     for (int sm = 0; sm < stays->sm_count; sm++)
         parts[sm] = 1;
     for (int i = 0, count = bound->gpu ? GPU_CORRECTIONS : CORRECTIONS; i <= count; i++) {

@@ -49,6 +49,7 @@ struct wt_bound {
     double saturation; /* warps per SM (on average, if it is the GPU) whose demands reach what limits */
     double grain;      /* warps per SM that are one customer of it */
     double crowding;   /* of the GPU's memory (cost/fluid.h); 0: it has a grain */
+    double start;      /* what a warp does besides its stated work, in the trace's unit; blocks with very unequal works only, otherwise 0 */
 };
 
 /* What part of what so many warps of an SM ask for is served; of the GPU's memory, if all SMs have as many. */

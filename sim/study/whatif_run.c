@@ -136,7 +136,7 @@ static int parts_of(void *context, uint64_t block, struct wt_fluid_part parts[WT
     const uint32_t *drawn = run->whatif->unit ? run->whatif->drawn[run->variant] : NULL;
     for (uint64_t warp = first; warp < end; index++) {
         uint64_t like = drawn ? drawn[index] : index;
-        double work = measured[like] * each * chance(run, like) + own_start;
+        double work = (measured[like] + bound->start) * each * chance(run, like) + own_start;
         for (uint64_t next, last = least((index + 1) * unit, end); warp < last; warp = next) {
             row += warp == row ? (uint64_t)run->gpu->limits.subcores : 0;
             next = bound->apart ? least(row, last) : last;
