@@ -1,10 +1,10 @@
 /* wavetail sweep: many points of a study. */
 #include "sweep.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
-
 #include <string.h>
 
 #include "core/json.h"
@@ -79,10 +79,44 @@ void sweep_rows(const struct wt_sweep *sweep, const size_t *points, size_t count
         rows[i] = wt_sweep_row(sweep, points[i]);
 }
 
-static void report(const struct options *o, const struct wt_sweep *sweep, size_t reused)
+static enum wt_code table_of(const struct options *o, const struct wt_sweep_book *book, struct wt_table **out, struct wt_error *err)
 {
-    if (!o->common.json || !o->out)
-        return;
+    size_t size;
+    char *text = wt_sweep_book_text(book, &size);
+    enum wt_code code = wt_table_parse(text, size, o->study, out, err);
+    free(text);
+    return code;
+}
+
+static void json_cell(struct wt_json *json, const struct wt_table *table, size_t row, size_t column)
+{
+    const char *text = wt_table_cell(table, row, column), *name = table->names[column];
+    double number = wt_table_number(table, row, column);
+    if (isnan(number))
+        wt_json_string(json, name, *text ? text : NULL);
+    else
+        wt_json_number(json, name, number, 15);
+}
+
+static void json_rows(struct wt_json *json, const struct wt_table *table)
+{
+    wt_json_array(json, "rows");
+    for (size_t row = 0; row < table->rows; row++) {
+        wt_json_object(json, NULL);
+        for (size_t column = 0; column < table->columns; column++)
+            json_cell(json, table, row, column);
+        wt_json_close(json);
+    }
+    wt_json_close(json);
+}
+
+/* With the table, where it is in no file. */
+static enum wt_code report(const struct options *o, const struct wt_sweep *sweep, const struct wt_sweep_book *book, size_t reused,
+                           struct wt_error *err)
+{
+    struct wt_table *table = NULL;
+    if (!o->out)
+        WT_TRY(table_of(o, book, &table, err));
     struct wt_json json = wt_json_begin(stdout, false);
     wt_json_object(&json, NULL);
     wt_json_string(&json, "study", o->study);
@@ -90,19 +124,19 @@ static void report(const struct options *o, const struct wt_sweep *sweep, size_t
     wt_json_string(&json, "out", o->out);
     wt_json_int(&json, "points", (int64_t)wt_sweep_count(sweep));
     wt_json_int(&json, "points_from_journal", (int64_t)reused);
+    if (table)
+        json_rows(&json, table);
     wt_json_close(&json);
     wt_json_end(&json);
+    wt_table_free(table);
+    return WT_OK;
 }
 
 static enum wt_code draw(const struct options *o, const struct wt_sweep *sweep, const struct wt_sweep_book *book, struct wt_error *err)
 {
-    size_t size;
     struct wt_table *table = NULL;
-    char *text = wt_sweep_book_text(book, &size);
-    enum wt_code code = wt_table_parse(text, size, o->study, &table, err);
-    free(text);
-    if (code == WT_OK)
-        code = sweep_plot_draw(&o->plot, table, wt_sweep_plot(sweep), wt_sweep_title(sweep), o->study, err);
+    WT_TRY(table_of(o, book, &table, err));
+    enum wt_code code = sweep_plot_draw(&o->plot, table, wt_sweep_plot(sweep), wt_sweep_title(sweep), o->study, err);
     wt_table_free(table);
     return code;
 }
@@ -137,12 +171,12 @@ static enum wt_code lead(const struct options *o, const struct wt_sweep *sweep, 
     enum wt_code code = o->workers->work(work, err);
     progress_end(&progress);
     WT_TRY(code);
-    if (o->out || !sweep_plot_takes_stdout(&o->plot))
+    bool taken = sweep_plot_takes_stdout(&o->plot), json = o->common.json && !taken;
+    if (o->out || !(taken || json))
         WT_TRY(wt_sweep_book_finish(work->book, err));
     if (sweep_plot_any(&o->plot))
         WT_TRY(draw(o, sweep, work->book, err));
-    report(o, sweep, reused);
-    return WT_OK;
+    return json ? report(o, sweep, work->book, reused, err) : WT_OK;
 }
 
 enum wt_code sweep_main(int argc, char **argv, const struct sweep_workers *workers, struct wt_error *err)
