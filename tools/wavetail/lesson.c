@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/json.h"
 #include "core/mem.h"
 #include "core/text.h"
 #include "observe/words.h"
@@ -39,6 +41,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
         state->child_inputs[0] = &arguments->outputs;
         state->child_inputs[1] = &arguments->common;
         return 0;
+    case ARGP_KEY_END:
+        if (arguments->common.gpu || arguments->common.seed_given)
+            argp_error(state, "a lesson's workloads state their GPU and seed; for others `wavetail run` them");
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -58,57 +64,55 @@ static const struct argp argp = {.options = options, .parser = parse, .args_doc 
                                         "timeline. Lessons are in configs/lessons.",
                                  .children = children};
 
-static enum wt_code print_one(const char *name, struct wt_error *err)
+/* `json`: NULL for people. */
+static enum wt_code print_one(const char *name, struct wt_json *json, struct wt_error *err)
 {
     struct wt_lesson *lesson;
     WT_TRY(wt_lesson_read(name, &lesson, err));
-    printf("%-14s %s\n", name, lesson->title);
+    if (json) {
+        wt_json_object(json, NULL);
+        wt_json_string(json, "name", name);
+        wt_json_string(json, "title", lesson->title);
+        wt_json_close(json);
+    } else {
+        printf("%-14s %s\n", name, lesson->title);
+    }
     wt_lesson_free(lesson);
     return WT_OK;
 }
 
-static enum wt_code print_list(struct wt_error *err)
+static enum wt_code print_all(char *const *names, size_t count, struct wt_json *json, struct wt_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        WT_TRY(print_one(names[i], json, err));
+    return WT_OK;
+}
+
+static enum wt_code print_list(bool as_json, struct wt_error *err)
 {
     char **names;
     size_t count;
     WT_TRY(wt_lesson_list(&names, &count, err));
-    enum wt_code code = WT_OK;
-    for (size_t i = 0; i < count; i++) {
-        if (code == WT_OK)
-            code = print_one(names[i], err);
-        free(names[i]);
+    enum wt_code code;
+    if (as_json) {
+        struct wt_json json = wt_json_begin(stdout, false);
+        wt_json_object(&json, NULL);
+        wt_json_array(&json, "lessons");
+        code = print_all(names, count, &json, err);
+        wt_json_close(&json);
+        wt_json_close(&json);
+        wt_json_end(&json);
+    } else {
+        code = print_all(names, count, NULL, err);
     }
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
     free(names);
     return code;
 }
 
-static enum wt_code print_part(const struct wt_lesson *lesson, const char *heading, const char *text,
-                               const struct wt_lesson_run runs[2], struct wt_error *err)
-{
-    char *filled;
-    WT_TRY(wt_lesson_fill(lesson, text, runs, &filled, err));
-    printf("\n%s\n", heading);
-    wt_print_wrapped(stdout, 2, WIDTH, filled);
-    free(filled);
-    return WT_OK;
-}
+/* ---- A lesson's words with their figures ---- */
 
-static enum wt_code print_text(const struct wt_lesson *lesson, const struct wt_lesson_run runs[2], struct wt_error *err)
-{
-    printf("%s\n", lesson->title);
-    WT_TRY(print_part(lesson, "Scenario", lesson->scenario, runs, err));
-    WT_TRY(print_part(lesson, "Question", lesson->question, runs, err));
-    for (size_t i = 0; i < lesson->caption_count; i++) {
-        const struct wt_caption *caption = &lesson->captions[i];
-        char heading[WT_WORDS + 16], at[WT_WORDS];
-        wt_words_cycles(at, round(wt_to_cycles(wt_lesson_moment(caption, runs))));
-        snprintf(heading, sizeof heading, "%s %s", caption->second ? "The second, at" : "At", at);
-        WT_TRY(print_part(lesson, heading, caption->text, runs, err));
-    }
-    return print_part(lesson, "Answer", lesson->answer, runs, err);
-}
-
-/* A lesson's words with their figures. */
 struct filled {
     char *scenario, *question, *answer;
     struct wt_remark *remarks;
@@ -147,12 +151,68 @@ static enum wt_code fill(const struct wt_lesson *lesson, const struct wt_lesson_
     return WT_OK;
 }
 
-static enum wt_code write_files(const struct outputs *outputs, const struct wt_lesson *lesson, const struct wt_lesson_run runs[2],
-                                struct wt_error *err)
+static void print_part(FILE *stream, const char *heading, const char *text)
 {
-    struct filled filled = {0};
-    enum wt_code code = fill(lesson, runs, &filled, err);
-    struct wt_story story = {filled.scenario, filled.question, filled.answer, filled.remarks, filled.count, !lesson->tails};
+    fprintf(stream, "\n%s\n", heading);
+    wt_print_wrapped(stream, 2, WIDTH, text);
+}
+
+static void print_text(FILE *stream, const struct wt_lesson *lesson, const struct filled *filled)
+{
+    fprintf(stream, "%s\n", lesson->title);
+    print_part(stream, "Scenario", filled->scenario);
+    print_part(stream, "Question", filled->question);
+    for (size_t i = 0; i < filled->count; i++) {
+        const struct wt_remark *remark = &filled->remarks[i];
+        char heading[WT_WORDS + 16], at[WT_WORDS];
+        wt_words_cycles(at, round(wt_to_cycles(remark->at)));
+        snprintf(heading, sizeof heading, "%s %s", remark->side ? "The second, at" : "At", at);
+        print_part(stream, heading, remark->text);
+    }
+    print_part(stream, "Answer", filled->answer);
+}
+
+static void json_run(struct wt_json *json, const char *key, const struct wt_lesson_run *run)
+{
+    if (run->timeline && !run->timeline->stuck) {
+        wt_metrics_json(json, key, run->metrics);
+    } else if (run->timeline) {
+        wt_json_object(json, key);
+        wt_json_string(json, "title", run->timeline->title);
+        wt_json_string(json, "deadlock", run->timeline->stuck + strlen("deadlock: "));
+        wt_json_close(json);
+    }
+}
+
+static void print_json(FILE *stream, const struct wt_lesson *lesson, const struct wt_lesson_run runs[2], const struct filled *filled)
+{
+    struct wt_json json = wt_json_begin(stream, false);
+    wt_json_object(&json, NULL);
+    wt_json_string(&json, "title", lesson->title);
+    wt_json_string(&json, "scenario", filled->scenario);
+    wt_json_string(&json, "question", filled->question);
+    wt_json_array(&json, "captions");
+    for (size_t i = 0; i < filled->count; i++) {
+        wt_json_object(&json, NULL);
+        wt_json_string(&json, "of", filled->remarks[i].side ? "second" : "first");
+        wt_json_number(&json, "at_cycles", wt_to_cycles(filled->remarks[i].at), 15);
+        wt_json_string(&json, "text", filled->remarks[i].text);
+        wt_json_close(&json);
+    }
+    wt_json_close(&json);
+    wt_json_string(&json, "answer", filled->answer);
+    json_run(&json, "first", &runs[0]);
+    json_run(&json, "second", &runs[1]);
+    wt_json_close(&json);
+    wt_json_end(&json);
+}
+
+/* ---- Showing ---- */
+
+static enum wt_code write_files(const struct outputs *outputs, const struct wt_lesson *lesson, const struct wt_lesson_run runs[2],
+                                const struct filled *filled, struct wt_error *err)
+{
+    struct wt_story story = {filled->scenario, filled->question, filled->answer, filled->remarks, filled->count, !lesson->tails};
     struct wt_export what = {.simulated = runs[0].timeline, .title = lesson->title, .story = &story};
     if (lesson->second) {
         what.measured = runs[0].timeline;
@@ -165,10 +225,22 @@ static enum wt_code write_files(const struct outputs *outputs, const struct wt_l
     struct outputs pictures = *outputs, tables = *outputs;
     for (int i = 0; i < WT_EXPORTERS; i++)
         (outputs_shows_two(i) ? &tables : &pictures)->path[i] = NULL;
-    if (code == WT_OK)
-        code = outputs_write_all(&pictures, what, err);
-    if (code == WT_OK)
-        code = outputs_write(&tables, runs[0].timeline, NULL, err);
+    WT_TRY(outputs_write_all(&pictures, what, err));
+    return outputs_write(&tables, runs[0].timeline, NULL, err);
+}
+
+static enum wt_code tell(const struct arguments *arguments, const struct wt_lesson *lesson, const struct wt_lesson_run runs[2],
+                         struct wt_error *err)
+{
+    struct filled filled = {0};
+    FILE *stream = outputs_summary_stream(&arguments->outputs);
+    enum wt_code code = fill(lesson, runs, &filled, err);
+    if (code == WT_OK && arguments->common.json)
+        print_json(stream, lesson, runs, &filled);
+    else if (code == WT_OK && arguments->text)
+        print_text(stream, lesson, &filled);
+    if (code == WT_OK && outputs_any(&arguments->outputs))
+        code = write_files(&arguments->outputs, lesson, runs, &filled, err);
     free_filled(&filled);
     return code;
 }
@@ -179,10 +251,8 @@ static enum wt_code show(const struct arguments *arguments, const struct wt_less
     enum wt_code code = wt_lesson_simulate(lesson->workload, &runs[0], err);
     if (code == WT_OK && lesson->second)
         code = wt_lesson_simulate(lesson->second, &runs[1], err);
-    if (code == WT_OK && arguments->text)
-        code = print_text(lesson, runs, err);
-    if (code == WT_OK && outputs_any(&arguments->outputs))
-        code = write_files(&arguments->outputs, lesson, runs, err);
+    if (code == WT_OK)
+        code = tell(arguments, lesson, runs, err);
     for (int i = 0; i < 2; i++)
         wt_lesson_run_clear(&runs[i]);
     return code;
@@ -194,8 +264,8 @@ static enum wt_code run(int argc, char **argv, struct wt_error *err)
     struct wt_lesson *lesson;
     WT_TRY(parse_arguments(&argp, argc, argv, &arguments));
     if (!arguments.name)
-        return print_list(err);
-    if (!arguments.text && !outputs_any(&arguments.outputs)) {
+        return print_list(arguments.common.json, err);
+    if (!arguments.text && !arguments.common.json && !outputs_any(&arguments.outputs)) {
         char *view[] = {"wavetail lesson", "--lesson", (char *)(uintptr_t)arguments.name, NULL};
         return start_view(view, "; --text prints the lesson, --svg FILE draws it", err);
     }
