@@ -118,7 +118,8 @@ static void print_title(FILE *stream, const struct wt_timeline *about)
         print_launch_title(stream, &about->launches[0]);
     else
         fprintf(stream, "%s: %zu launches", about->title[0] ? about->title : "run", about->launch_count);
-    fprintf(stream, " on %s (%d SMs", about->gpu_name[0] ? about->gpu_name : "a GPU", about->sm_count);
+    fprintf(stream, " on %s (%d SM%s", about->gpu_name[0] ? about->gpu_name : "a GPU", about->sm_count,
+            about->sm_count == 1 ? "" : "s");
     if (about->clock_mhz > 0)
         fprintf(stream, ", %.6g MHz", about->clock_mhz);
     fputs(")\n", stream);

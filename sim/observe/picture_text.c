@@ -76,7 +76,7 @@ static void add_item(struct wt_picture *picture, cairo_t *cr, double room, const
 static void describe_gpu(char *text, const struct wt_picture_side *side)
 {
     const struct wt_metrics_part *whole = &side->metrics->whole;
-    add(text, "%d SMs", side->timeline->sm_count);
+    add(text, side->timeline->sm_count == 1 ? "%d SM" : "%d SMs", side->timeline->sm_count);
     if (whole->blocks_per_sm)
         add(text, " × %d block%s", whole->blocks_per_sm, whole->blocks_per_sm > 1 ? "s" : "");
     if (!isnan(whole->theoretical_occupancy))
@@ -111,7 +111,7 @@ static void describe_tail(char *text, const struct wt_picture_side *side)
     }
     add(text, side->timeline->launch_count > 1 ? "last tail " : "tail ");
     add_time(text, tail->length, side->timeline->clock_mhz);
-    add(text, " = %.1f %%", 100 * tail->fraction);
+    add(text, side->timeline->launch_count > 1 ? " = %.1f %% of the whole" : " = %.1f %%", 100 * tail->fraction);
     if (!isnan(tail->slot_idle) && tail->length)
         add(text, ", %.0f %% of its slot time idle", 100 * tail->slot_idle);
 }
