@@ -111,7 +111,7 @@ static void describe_tail(char *text, const struct wt_picture_side *side)
     }
     add(text, side->timeline->launch_count > 1 ? "last tail " : "tail ");
     add_time(text, tail->length, side->timeline->clock_mhz);
-    add(text, side->timeline->launch_count > 1 ? " = %.1f %% of the whole" : " = %.1f %%", 100 * tail->fraction);
+    add(text, side->timeline->launch_count > 1 ? " = %.1f %% of all" : " = %.1f %%", 100 * tail->fraction);
     if (!isnan(tail->slot_idle) && tail->length)
         add(text, ", %.0f %% of its slot time idle", 100 * tail->slot_idle);
 }
