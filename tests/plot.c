@@ -134,7 +134,7 @@ START_TEST(what_cannot_be_launched_is_counted)
     const struct wt_chart *chart = wt_plot_chart(plot);
     ck_assert_str_eq(chart->x.title, "dynamic shared memory per block (KB)");
     assert_points(&chart->series[0], 2, (const double[][2]){{1, 5}, {2, 6}});
-    ck_assert_str_eq(chart->note, "2 points  ·  1 more have no result");
+    ck_assert_str_eq(chart->note, "2 points  ·  1 more has no result");
     wt_plot_free(plot);
 }
 END_TEST

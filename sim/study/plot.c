@@ -585,7 +585,7 @@ static void make_words(struct making *m, const char *title)
     wt_distinct_clear(&gpus);
     note = joined(note, wt_format("%zu point%s", m->used, m->used == 1 ? "" : "s"));
     if (m->used < m->table->rows)
-        note = joined(note, wt_format("%zu more have no result", m->table->rows - m->used));
+        note = joined(note, wt_format("%zu more %s no result", m->table->rows - m->used, m->table->rows - m->used == 1 ? "has" : "have"));
     if (has_bands(m))
         note = joined(note, wt_strdup("median, and from the least to the most of what else varies"));
     if (m->kind == WT_PLOT_FRONT) {

@@ -388,6 +388,8 @@ static enum wt_code run(const struct options *o, struct wt_error *err)
     enum wt_code code = load_all(o, &loaded, err);
     if (code == WT_OK) {
         struct view view;
+        if (loaded.note[0] && (o->render || o->record)) /* a window says it itself */
+            fprintf(stderr, "%s\n", loaded.note);
         view_open(&view, fonts, &loaded);
         if (o->bench)
             printf("opened in %.2f s\n", bench_seconds() - begin);

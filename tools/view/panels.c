@@ -23,7 +23,9 @@ static const struct {
 void panel_heading(struct view *view, struct rect *rect, const char *text)
 {
     ui_cut_top(&view->ui, rect, 8);
-    ui_text(&view->ui, ui_cut_top(&view->ui, rect, 20), ALIGN_LEFT, FONT_BOLD, TEXT_BODY, view->ui.theme->ink, text);
+    struct rect line = ui_cut_top(&view->ui, rect, 20);
+    if (line.h >= ui_px(&view->ui, 20))
+        ui_text(&view->ui, line, ALIGN_LEFT, FONT_BOLD, TEXT_BODY, view->ui.theme->ink, text);
 }
 
 void panel_fact(struct view *view, struct rect *rect, const char *name, const char *format, ...)
@@ -96,7 +98,8 @@ static void facts_of_needs(struct view *view, struct rect *rect, const struct ru
 {
     const struct run_launch *known = &run->launches[launch];
     const struct wt_timeline_launch *about = &run->timeline->launches[launch];
-    panel_fact(view, rect, "threads, warps", "%d, %d", about->threads_per_block, about->warps_per_block);
+    if (about->threads_per_block > 0)
+        panel_fact(view, rect, "threads, warps", "%d, %d", about->threads_per_block, about->warps_per_block);
     if (about->blocks_per_sm > 0)
         panel_fact(view, rect, "blocks per SM", "%d at most", about->blocks_per_sm);
     if (!known->needs_known)
@@ -209,13 +212,17 @@ static void write_busy(const struct view *view, const struct run *run, char text
 
 static void write_tail(const struct view *view, const struct run *run, char text[64])
 {
-    view_time_text(view, wt_to_cycles(run->metrics->whole.tail.length), text);
+    if (wt_metrics_has_tail(run->metrics))
+        view_time_text(view, wt_to_cycles(run->metrics->whole.tail.length), text);
+    else
+        snprintf(text, 64, "none: one wave");
 }
 
 static void write_tail_share(const struct view *view, const struct run *run, char text[64])
 {
     (void)view;
-    snprintf(text, 64, "%.1f %%", 100 * run->metrics->whole.tail.fraction);
+    if (wt_metrics_has_tail(run->metrics))
+        snprintf(text, 64, "%.1f %%", 100 * run->metrics->whole.tail.fraction);
 }
 
 static void write_tail_idle(const struct view *view, const struct run *run, char text[64])
@@ -296,7 +303,7 @@ static void facts_of_run(struct view *view, struct rect rect)
     size_t launch = main_launch(run, view_now(view), view_now(view) + 1);
     snprintf(text, sizeof text, "Kernel %zu of %zu", launch + 1, run->timeline->launch_count);
     panel_heading(view, &rect, run->timeline->launch_count > 1 ? text : "The kernel");
-    panel_fact(view, &rect, "name", "%s", run->timeline->launches[launch].name);
+    panel_fact(view, &rect, "name", "%s", run->timeline->launches[launch].name[0] ? run->timeline->launches[launch].name : "–");
     facts_of_needs(view, &rect, run, launch);
     ui_cut_top(&view->ui, &rect, 8);
     panel_words(view, &rect, false, "Point at a block for its facts; a click pins it. Drag on the ruler to measure a range. "
