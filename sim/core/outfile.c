@@ -1,6 +1,7 @@
 #include "core/outfile.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,33 @@
 
 #include "core/mem.h"
 
+enum { MOST_NOTED = 64 };
+
+/* Those of open files, for wt_outfile_abandon_all. */
+static char *_Atomic temporaries[MOST_NOTED];
+
+static void exchange(char *from, char *to)
+{
+    for (int i = 0; i < MOST_NOTED; i++) {
+        char *expected = from;
+        if (atomic_compare_exchange_strong(&temporaries[i], &expected, to))
+            return;
+    }
+}
+
+void wt_outfile_abandon_all(void)
+{
+    for (int i = 0; i < MOST_NOTED; i++) {
+        const char *name = temporaries[i];
+        if (name)
+            unlink(name);
+    }
+}
+
 static void forget(struct wt_outfile *out)
 {
+    if (out->temporary)
+        exchange(out->temporary, NULL);
     free(out->path);
     free(out->temporary);
     *out = (struct wt_outfile){0};
@@ -40,6 +66,8 @@ enum wt_code wt_outfile_open(struct wt_outfile *out, const char *path, struct wt
     out->stream = fopen(out->temporary ? out->temporary : path, "wb");
     if (!out->stream)
         return fail_to_open(out, path, err);
+    if (out->temporary)
+        exchange(NULL, out->temporary);
     if (real && fchmod(fileno(out->stream), old.st_mode & 07777) != 0)
         errno = 0; /* the default permissions will do */
     return WT_OK;

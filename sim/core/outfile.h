@@ -22,4 +22,8 @@ enum wt_code wt_outfile_commit(struct wt_outfile *out, struct wt_error *err);
 /* Removes the temporary. Harmless after commit. */
 void wt_outfile_discard(struct wt_outfile *out);
 
+/* Removes the temporaries of up to 64 files that are open. For signal handlers that end the program: safe there, and nothing can be
+ * written afterwards. */
+void wt_outfile_abandon_all(void);
+
 #endif

@@ -76,6 +76,9 @@ static enum wt_code fit_kernel(const struct wt_workload *workload, const struct 
     enum wt_code code = wt_shape_make(&gpu->limits, &kernel->needs, shape, &inner);
     if (code == WT_OK)
         code = wt_occupancy(&gpu->limits, &kernel->needs, occupancy, &inner);
+    if (code == WT_OK && kernel->cluster > 1 && gpu->cc_major < 9)
+        code = wt_fail(&inner, WT_BAD_INPUT, "clusters need compute capability 9.0 or higher, and it has %d.%d", gpu->cc_major,
+                       gpu->cc_minor);
     if (code != WT_OK)
         return wt_fail_at(err, workload->path, kernel->line, "kernel '%s' on %s: %s", kernel->name, gpu->name, inner.text);
     return WT_OK;

@@ -1,9 +1,11 @@
 #include "command.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/outfile.h"
 #include "core/text.h"
 
 extern const struct command gpus_command;
@@ -70,6 +72,22 @@ static int unknown(const char *name)
     return WT_BAD_USAGE;
 }
 
+static void give_up(int signal_number)
+{
+    wt_outfile_abandon_all();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+/* Who ends the program is left no half files; signals that are ignored stay so. */
+static void tidy_up_when_ended(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (signal(signals[i], give_up) == SIG_IGN)
+            signal(signals[i], SIG_IGN);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -85,6 +103,7 @@ int main(int argc, char **argv)
         return unknown(argv[1]);
     argv[1] = wt_format("wavetail %s", command->name);
     struct wt_error err = {0};
+    tidy_up_when_ended();
     enum wt_code code = command->run(argc - 1, argv + 1, &err);
     if (err.text[0])
         fprintf(stderr, "%s\n", err.text);
