@@ -53,8 +53,10 @@ static const double UNEQUAL_SMS = 0.07;
 
 /* ---- Each block's part of the work ---- */
 
-static struct wt_bound bound_of(enum wt_whatif_mode mode, double saturation, double favour)
+static struct wt_bound bound_of(const struct wt_whatif *whatif, enum wt_whatif_mode mode, double saturation, double favour)
 {
+    if (mode == WT_MODE_GPU && whatif->unit)
+        return (struct wt_bound){.gpu = true, .saturation = saturation, .crowding = WT_CROWDING};
     return (struct wt_bound){.gpu = mode == WT_MODE_GPU, .favour = mode == WT_MODE_GPU ? 0 : favour, .saturation = saturation,
                              .grain = GRAIN};
 }
@@ -80,12 +82,13 @@ static double inequality(const double *work, const struct wt_stays *stays, bool 
 }
 
 /* The works under the bound that makes them least unequal, of some that differ in whom an SM favours. */
-static void invert(const struct wt_stays *stays, enum wt_whatif_mode mode, double saturation, double *parts)
+static void invert(const struct wt_whatif *whatif, enum wt_whatif_mode mode, double saturation, double *parts)
 {
+    const struct wt_stays *stays = whatif->stays;
     static const double favours[] = {0, 0.12, 0.3, 0.6};
     double *tried = wt_alloc(stays->count, sizeof *tried), least = INFINITY;
     for (size_t i = 0; i < (isinf(saturation) ? 1 : sizeof favours / sizeof *favours); i++) { /* nobody is favoured where all is there */
-        struct wt_bound bound = bound_of(mode, saturation, favours[i]);
+        struct wt_bound bound = bound_of(whatif, mode, saturation, favours[i]);
         wt_stays_work(stays, &bound, tried);
         double unequal = inequality(tried, stays, false);
         if (unequal < least || i == 0)
@@ -99,7 +102,7 @@ static void find_parts(struct wt_whatif *whatif, enum wt_whatif_mode mode)
 {
     const struct wt_stays *stays = whatif->stays;
     double *parts = whatif->parts[mode] = wt_alloc(stays->count, sizeof *parts);
-    invert(stays, mode, whatif->fixed ? INFINITY : TYPICAL_SATURATION, parts);
+    invert(whatif, mode, whatif->fixed ? INFINITY : TYPICAL_SATURATION, parts);
     if (whatif->fixed)
         return;
     double equal = inequality(parts, stays, false), stated = inequality(parts, stays, true);
@@ -282,14 +285,14 @@ static enum wt_code find_sm_bound(struct wt_whatif *whatif, struct wt_error *err
     int count = 0;
     for (size_t f = 0; f < sizeof favours / sizeof *favours; f++)
         for (size_t s = 0; s < sizeof saturations / sizeof *saturations; s++)
-            bounds[count++] = bound_of(WT_MODE_SM, saturations[s], favours[f]);
+            bounds[count++] = bound_of(whatif, WT_MODE_SM, saturations[s], favours[f]);
     WT_TRY(take_nearest(whatif, WT_MODE_SM, bounds, count, tried, err));
     for (double step = 1; step > 0.2; step /= 2) {
         double favour = whatif->favour[WT_MODE_SM], saturation = whatif->saturation[WT_MODE_SM];
         count = 0;
         for (int f = -1; f <= 1; f++)
             for (int s = -1; s <= 1; s++) {
-                bounds[count] = bound_of(WT_MODE_SM, fmax(LEAST_SATURATION, saturation * pow(1.4, s * step)),
+                bounds[count] = bound_of(whatif, WT_MODE_SM, fmax(LEAST_SATURATION, saturation * pow(1.4, s * step)),
                                          fmin(0.95, fmax(0, favour + 0.1 * f * step)));
                 count += is_new(whatif, bounds, count);
             }
@@ -308,7 +311,7 @@ static enum wt_code find_bounds(struct wt_whatif *whatif, struct wt_error *err)
     whatif->typical = fmax(LEAST_SATURATION, fmin(TYPICAL_SATURATION, whatif->most_saturation / SHORTEST_SHARES));
     WT_TRY(find_sm_bound(whatif, err));
     for (int i = 0; i < WT_WHATIF_STEPS; i++, saturation *= FIRST_STEP)
-        bounds[i] = bound_of(WT_MODE_GPU, saturation, 0);
+        bounds[i] = bound_of(whatif, WT_MODE_GPU, saturation, 0);
     return take_nearest(whatif, WT_MODE_GPU, bounds, WT_WHATIF_STEPS, whatif->by_memory, err);
 }
 
@@ -382,7 +385,7 @@ static struct wt_explanation *append(struct wt_whatif *whatif, enum wt_whatif_mo
 {
     assert(whatif->count < WT_WHATIF_MOST);
     struct wt_explanation *why = &whatif->list[whatif->count++];
-    *why = (struct wt_explanation){.mode = mode, .bound = bound_of(mode, saturation, favour_of(whatif, mode)), .cache = 1,
+    *why = (struct wt_explanation){.mode = mode, .bound = bound_of(whatif, mode, saturation, favour_of(whatif, mode)), .cache = 1,
                                    .distance = NAN};
     why->bound.apart = mode == WT_MODE_SM && goes_apart(whatif);
     return why;
@@ -517,7 +520,7 @@ static enum wt_code explain_several(struct wt_whatif *whatif, struct wt_stays *c
         if (!may_explain(whatif, (enum wt_whatif_mode)mode))
             continue;
         for (int i = 0; i < STEPS; i++, saturation *= STEP) {
-            struct wt_bound bound = bound_of(mode, saturation, whatif->favour[mode]);
+            struct wt_bound bound = bound_of(whatif, mode, saturation, whatif->favour[mode]);
             if (is_far_off(whatif, &bound, others, count) && (i + 1 < STEPS || first < whatif->count))
                 continue;
             WT_TRY(try(whatif, mode, saturation, others, count, &mean, err));

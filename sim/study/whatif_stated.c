@@ -17,17 +17,14 @@
 static const double LEAST_SATURATION = 2, LEAST_GPU_SATURATION = 0.25, MOST_SATURATION = 64, LEAST_FAVOUR = 0.1, MOST_FAVOUR = 0.98,
                     LEAST_HINDERED = 0.3;
 static const double GRAINS[] = {4, 1, 0};
-enum { MOST_TRIED = 1024, KINDS = 3 };
+enum { MOST_TRIED = 1024 };
+/* What blocks have to share: who is served alike, who is favoured, the GPU's memory, nothing. */
+enum kind { ALIKE, FAVOURED, MEMORY, NOTHING, KINDS };
 /* What a warp does besides its stated work is found in steps of this, of the mean work: 7 to 10 % where blocks fill 16 KB first and
  * then load from them (conflict1), 2 % in FMA chains. */
 static const double START_STEP = 0.1;
 /* Kinds of bounds are looked at more closely whose misfit is at most so many times the least. */
 static const double NEAR = 2;
-
-/* How DRAM slows down under load, where blocks with unequal works read here and there: chosen with 12 kernels of the first captures
- * (imbalance.txt), whose makespans in other sizes are 1.1 % off in the median with it and 3 % without; eight of the second 0.8 and 1.5.
- * L2 alone comes to its limit at once, but so far below what asks for it that this makes no difference. */
-static const double CROWDING = 0.4;
 
 /* Where ends miss by more than this, nothing tells how they come about: atomics 0.12 to 0.2 (7 kernels), all others 0.003 to 0.06
  * (74). As likely as the best is then that what all SMs share, which gives them unequal parts, is short whoever asks. */
@@ -120,7 +117,7 @@ static void try_grid(struct tried *t)
 {
     add(t, (struct wt_bound){.saturation = INFINITY, .grain = GRAINS[0]});
     for (double saturation = LEAST_GPU_SATURATION; saturation <= MOST_SATURATION; saturation *= 1.4)
-        add(t, (struct wt_bound){.gpu = true, .saturation = saturation, .crowding = CROWDING});
+        add(t, (struct wt_bound){.gpu = true, .saturation = saturation, .crowding = WT_CROWDING});
     for (double saturation = LEAST_SATURATION; saturation <= MOST_SATURATION; saturation *= 1.5) {
         add(t, (struct wt_bound){.saturation = saturation, .grain = GRAINS[0]});
         for (double favour = 0.35; favour < MOST_FAVOUR; favour += 0.2)
@@ -129,12 +126,14 @@ static void try_grid(struct tried *t)
     }
 }
 
-static int kind_of(const struct wt_bound *bound)
+static enum kind kind_of(const struct wt_bound *bound)
 {
-    return bound->gpu ? 2 : bound->favour > 0;
+    if (isinf(bound->saturation))
+        return NOTHING;
+    return bound->gpu ? MEMORY : bound->favour > 0 ? FAVOURED : ALIKE;
 }
 
-static int least_of_kind(const struct tried *t, int kind)
+static int least_of_kind(const struct tried *t, enum kind kind)
 {
     int best = -1;
     for (int i = 0; i < t->count; i++)
@@ -160,11 +159,12 @@ static void step_aside(struct tried *t, struct wt_bound bound, double mean, doub
 /* Steps around the bound. */
 static void refine(struct tried *t, struct wt_bound best, double mean, double step)
 {
-    for (int s = -1; s <= 1; s++)
-        for (size_t g = 0; g < (best.crowding > 0 ? 1 : sizeof GRAINS / sizeof *GRAINS); g++) {
+    bool grained = best.crowding <= 0 && !isinf(best.saturation);
+    for (int s = isinf(best.saturation) ? 1 : -1; s <= 1; s++)
+        for (size_t g = 0; g < (grained ? sizeof GRAINS / sizeof *GRAINS : 1); g++) {
             struct wt_bound bound = best;
             bound.saturation *= pow(1.5, s * step);
-            bound.grain = best.crowding > 0 ? 0 : GRAINS[g];
+            bound.grain = grained ? GRAINS[g] : best.grain;
             add(t, bound);
             step_aside(t, bound, mean, -step);
             step_aside(t, bound, mean, step);
@@ -187,7 +187,7 @@ static void try_all(const struct wt_whatif *whatif, struct wt_stays *const *othe
     for (double step = 1; step > 0.1; step /= 2) {
         int from = t->count;
         double near = NEAR * t->misfits[least(t)];
-        for (int kind = 0; kind < KINDS; kind++) {
+        for (enum kind kind = 0; kind < KINDS; kind++) {
             int best = least_of_kind(t, kind);
             if (t->misfits[best] <= near)
                 refine(t, t->bounds[best], mean, step);
@@ -280,14 +280,19 @@ static int shortest(const struct tried *t)
     return least(t);
 }
 
-/* The best, the best that says otherwise what limits, and those with the lowest and the highest saturation, of all that explain ends nearly
- * as well. */
+/* That they share nothing where that explains ends nearly as well as anything: warps that wait for a time look only when they are let
+ * through, as if they were slowed down (spin: 1.0 to 1.06 times the least misfit, all others 1.9 to 40). Otherwise the best, the best that
+ * says otherwise what limits, and those with the lowest and the highest saturation, of all that explain ends nearly as well. */
 static void keep_nearest(struct wt_whatif *whatif, const struct tried *t)
 {
-    int best = least(t), other = -1, low = best, high = best;
+    int best = least(t), nothing = least_of_kind(t, NOTHING), other = -1, low = best, high = best;
     if (t->misfits[best] > UNEXPLAINED) {
         keep(whatif, t, best);
         keep(whatif, t, shortest(t));
+        return;
+    }
+    if (t->misfits[nothing] <= KEPT * t->misfits[best]) {
+        keep(whatif, t, nothing);
         return;
     }
     for (int i = 0; i < t->count; i++) {
