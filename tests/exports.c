@@ -320,10 +320,18 @@ static void deadlock(struct wt_timeline *timeline, const char *text)
     timeline->stuck = wt_strdup(text);
 }
 
+static void make_persistent(struct wt_timeline *timeline)
+{
+    timeline->launches[0].tasks = timeline->span_count;
+    for (size_t i = 0; i < timeline->span_count; i++)
+        timeline->spans[i].task = 3 * i;
+}
+
 START_TEST(results_come_back)
 {
     struct wt_timeline *simulated = random_run(1), *measured = random_run(2);
     deadlock(simulated, "deadlock: block 3 waits for block 4");
+    make_persistent(simulated);
     struct text both = exported(WT_EXPORTER_save, simulated, measured);
     struct text one = exported(WT_EXPORTER_save, NULL, measured);
     struct wt_result result;

@@ -26,7 +26,7 @@ struct wt_tail {
 
 /* Cycles. */
 struct wt_durations {
-    double least, median, mean, most; /* the stream's median is off by at most 1 % */
+    double least, median, mean, most; /* the stream's median is a mean of those within 1 % of it */
 };
 
 /* Fractions of the makespan in which an SM holds at least one block, over all SMs. The stream is exact unless

@@ -31,13 +31,18 @@ struct stay {
     wt_time start, end;
 };
 
+struct bucket {
+    uint64_t blocks;
+    double sum; /* of durations: what they have in common comes back exactly */
+};
+
 /* The whole run, or one launch. */
 struct part {
     struct wt_tally tally;
     struct sm_track *sm;
     struct stay *recent; /* ring of the newest stays: more than can be resident when the queue is empty */
     uint64_t recent_mask;
-    uint64_t histogram[HISTOGRAM]; /* of durations: logarithmic, STEPS buckets per octave */
+    struct bucket histogram[HISTOGRAM]; /* of durations: logarithmic, STEPS buckets per octave */
 };
 
 struct wt_metrics_stream {
@@ -56,24 +61,14 @@ static size_t histogram_index(wt_time duration)
     return (size_t)STEPS * (size_t)shift + (size_t)(duration >> shift);
 }
 
-/* The middle of the bucket. */
-static double histogram_value(size_t index)
-{
-    if (index < 2 * STEPS)
-        return (double)index;
-    int shift = (int)(index / STEPS) - 1;
-    double low = (double)((uint64_t)(index - (size_t)STEPS * (size_t)shift) << shift);
-    return low + (double)(((uint64_t)1 << shift) - 1) / 2;
-}
-
+/* The mean of the middle one's bucket. */
 static double histogram_median(const struct part *part)
 {
     uint64_t rank = (part->tally.blocks - 1) / 2, below = 0;
     size_t i = 0;
-    while (below + part->histogram[i] <= rank)
-        below += part->histogram[i++];
-    double value = histogram_value(i), least = (double)part->tally.least, most = (double)part->tally.most;
-    return value < least ? least : value > most ? most : value;
+    while (below + part->histogram[i].blocks <= rank)
+        below += part->histogram[i++].blocks;
+    return part->histogram[i].sum / (double)part->histogram[i].blocks;
 }
 
 static wt_time idle_within(const struct gap *gap, wt_time begin, wt_time end)
@@ -141,7 +136,9 @@ static wt_time idle_of(const struct sm_track *sm, wt_time begin, wt_time end)
 static void count(struct part *part, const struct wt_block_run *run, uint64_t warps)
 {
     part->recent[part->tally.blocks & part->recent_mask] = (struct stay){run->start, run->end};
-    part->histogram[histogram_index(run->end - run->start)]++;
+    struct bucket *bucket = &part->histogram[histogram_index(run->end - run->start)];
+    bucket->blocks++;
+    bucket->sum += (double)(run->end - run->start);
     wt_tally_block(&part->tally, run, warps);
     track(&part->sm[run->sm], run);
 }

@@ -29,27 +29,39 @@ static void percent(FILE *stream, double fraction)
         fprintf(stream, "%.1f %%", 100 * fraction);
 }
 
+/* Of a timeline of persistent launches, whose spans are tasks. */
+static bool counts_tasks(const struct wt_metrics_part *part, const struct wt_timeline *about, const struct wt_timeline_launch *launch)
+{
+    uint64_t blocks = 0, tasks = 0;
+    for (size_t i = 0; i < about->launch_count; i++)
+        if (!launch || launch == &about->launches[i]) {
+            blocks += about->launches[i].grid_blocks;
+            tasks += about->launches[i].tasks;
+        }
+    return tasks > 0 && part->blocks > blocks;
+}
+
 /* `launch`: NULL for several together. */
 static void print_rate(FILE *stream, const char *indent, const struct wt_metrics_part *part,
-                       const struct wt_timeline_launch *launch, double clock_mhz)
+                       const struct wt_timeline_launch *launch, double clock_mhz, const char *what)
 {
     char text[WT_WORDS];
-    label(stream, indent, "blocks");
+    label(stream, indent, what);
     fputs(wt_words_count(text, part->blocks), stream);
     if (launch && launch->tasks == 0 && part->blocks < launch->grid_blocks)
         fprintf(stream, " of the grid's %s (an incomplete capture)", wt_words_count(text, launch->grid_blocks));
     if (!isnan(part->waves))
         fprintf(stream, ", %.2f waves (%d per SM)", part->waves, part->blocks_per_sm);
     if (clock_mhz > 0)
-        fprintf(stream, ", %.4g blocks/µs\n", part->blocks_per_cycle * clock_mhz);
+        fprintf(stream, ", %.4g %s/µs\n", part->blocks_per_cycle * clock_mhz, what);
     else
-        fprintf(stream, ", %.4g blocks/cycle\n", part->blocks_per_cycle);
+        fprintf(stream, ", %.4g %s/cycle\n", part->blocks_per_cycle, what);
 }
 
-static void print_durations(FILE *stream, const char *indent, const struct wt_durations *duration)
+static void print_durations(FILE *stream, const char *indent, const struct wt_durations *duration, const char *whose)
 {
     char least[WT_WORDS], median[WT_WORDS], mean[WT_WORDS], most[WT_WORDS];
-    label(stream, indent, "block time");
+    label(stream, indent, whose);
     fprintf(stream, "least %s, median %s, mean %s, most %s\n", wt_words_number(least, duration->least),
             wt_words_number(median, duration->median), wt_words_number(mean, duration->mean),
             wt_words_cycles(most, duration->most));
@@ -90,17 +102,20 @@ static void print_tail(FILE *stream, const char *indent, const struct wt_metrics
     fputs(" idle\n", stream);
 }
 
-static void print_part(FILE *stream, const char *indent, const struct wt_metrics_part *part,
-                       const struct wt_timeline_launch *launch, double clock_mhz)
+/* `launch`: NULL for all together. */
+static void print_part(FILE *stream, const char *indent, const struct wt_metrics_part *part, const struct wt_timeline *about,
+                       const struct wt_timeline_launch *launch)
 {
+    bool tasks = counts_tasks(part, about, launch);
+    const struct wt_timeline_launch *one = launch ? launch : about->launch_count == 1 ? about->launches : NULL;
     label(stream, indent, "makespan");
-    time_text(stream, wt_to_cycles(wt_metrics_makespan(part)), clock_mhz);
+    time_text(stream, wt_to_cycles(wt_metrics_makespan(part)), about->clock_mhz);
     putc('\n', stream);
-    print_rate(stream, indent, part, launch, clock_mhz);
-    print_durations(stream, indent, &part->duration);
+    print_rate(stream, indent, part, one, about->clock_mhz, tasks ? "tasks" : "blocks");
+    print_durations(stream, indent, &part->duration, tasks ? "task time" : "block time");
     print_occupancy(stream, indent, part);
     print_busy(stream, indent, &part->busy);
-    print_tail(stream, indent, part, launch, clock_mhz);
+    print_tail(stream, indent, part, one, about->clock_mhz);
 }
 
 static void print_launch_title(FILE *stream, const struct wt_timeline_launch *launch)
@@ -132,7 +147,7 @@ static void print_launches(FILE *stream, const struct wt_metrics *metrics)
         fprintf(stream, "  launch %ld: ", about->launches[i].number);
         print_launch_title(stream, &about->launches[i]);
         putc('\n', stream);
-        print_part(stream, "    ", &metrics->launches[i], &about->launches[i], about->clock_mhz);
+        print_part(stream, "    ", &metrics->launches[i], about, &about->launches[i]);
     }
 }
 
@@ -172,7 +187,7 @@ void wt_metrics_print(FILE *stream, const struct wt_metrics *metrics)
 {
     const struct wt_timeline *about = metrics->about;
     print_title(stream, about);
-    print_part(stream, "  ", &metrics->whole, about->launch_count == 1 ? about->launches : NULL, about->clock_mhz);
+    print_part(stream, "  ", &metrics->whole, about, NULL);
     if (about->launch_count < 2)
         return;
     if (about->launch_count <= DETAILED_LAUNCHES)
@@ -210,9 +225,12 @@ static void json_busy(struct wt_json *json, const struct wt_busy *busy)
     wt_json_close(json);
 }
 
-static void json_part(struct wt_json *json, const struct wt_metrics_part *part, double clock_mhz)
+static void json_part(struct wt_json *json, const struct wt_metrics_part *part, const struct wt_timeline *about,
+                      const struct wt_timeline_launch *launch)
 {
+    double clock_mhz = about->clock_mhz;
     wt_json_int(json, "blocks", (int64_t)part->blocks);
+    wt_json_bool(json, "blocks_are_tasks", counts_tasks(part, about, launch));
     json_time(json, "makespan", wt_to_cycles(wt_metrics_makespan(part)), clock_mhz);
     wt_json_int(json, "blocks_per_sm", part->blocks_per_sm);
     wt_json_number(json, "waves", part->waves, DIGITS);
@@ -241,7 +259,7 @@ static void json_launches(struct wt_json *json, const struct wt_metrics *metrics
         wt_json_string(json, "kernel", launch->name);
         wt_json_int(json, "grid_blocks", (int64_t)launch->grid_blocks);
         wt_json_number(json, "threads_per_block", launch->threads_per_block > 0 ? launch->threads_per_block : NAN, DIGITS);
-        json_part(json, &metrics->launches[i], about->clock_mhz);
+        json_part(json, &metrics->launches[i], about, launch);
         wt_json_close(json);
     }
     wt_json_close(json);
@@ -290,7 +308,7 @@ void wt_metrics_json(struct wt_json *json, const char *key, const struct wt_metr
     wt_json_string(json, "gpu", about->gpu_name);
     wt_json_int(json, "sm_count", about->sm_count);
     wt_json_number(json, "clock_mhz", about->clock_mhz > 0 ? about->clock_mhz : NAN, DIGITS);
-    json_part(json, &metrics->whole, about->clock_mhz);
+    json_part(json, &metrics->whole, about, NULL);
     json_launches(json, metrics);
     json_residency(json, &metrics->residency, metrics->whole.begin);
     wt_json_close(json);

@@ -142,6 +142,27 @@ static void write_spans(FILE *stream, const struct wt_timeline *timeline)
     free(bytes.data);
 }
 
+static bool has_tasks(const struct wt_timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->launch_count; i++)
+        if (timeline->launches[i].tasks > 0)
+            return true;
+    return false;
+}
+
+static void write_tasks(FILE *stream, const struct wt_timeline *timeline)
+{
+    struct wt_bytes bytes = {0};
+    if (!has_tasks(timeline))
+        return;
+    for (size_t i = 0; i < timeline->launch_count; i++)
+        wt_put_uint(&bytes, timeline->launches[i].tasks, 8);
+    for (size_t i = 0; i < timeline->span_count; i++)
+        wt_put_uint(&bytes, timeline->spans[i].task, 8);
+    write_chunk(stream, "TASK", &bytes);
+    free(bytes.data);
+}
+
 static void write_deadlock(FILE *stream, const struct wt_timeline *timeline)
 {
     struct wt_bytes bytes = {0};
@@ -212,6 +233,7 @@ static enum wt_code write_result(const struct wt_export *what, FILE *stream, str
         write_description(stream, timelines[kind], kind);
         write_needs(stream, timelines[kind]);
         write_spans(stream, timelines[kind]);
+        write_tasks(stream, timelines[kind]);
         write_deadlock(stream, timelines[kind]);
         write_host(stream, timelines[kind]->host);
         spans += timelines[kind]->span_count;
@@ -387,6 +409,18 @@ static enum wt_code read_spans(struct reader *reader, struct wt_cursor *payload)
     return WT_OK;
 }
 
+static enum wt_code read_tasks(struct reader *reader, struct wt_cursor *payload)
+{
+    struct wt_timeline *timeline = reader->current;
+    if (!timeline || payload->count != 8 * (timeline->launch_count + timeline->span_count))
+        return fail_damaged(reader, "a table of tasks makes no sense");
+    for (size_t i = 0; i < timeline->launch_count; i++)
+        timeline->launches[i].tasks = wt_get_uint(payload, 8);
+    for (size_t i = 0; i < timeline->span_count; i++)
+        timeline->spans[i].task = wt_get_uint(payload, 8);
+    return WT_OK;
+}
+
 static enum wt_code read_deadlock(struct reader *reader, struct wt_cursor *payload)
 {
     struct wt_timeline *timeline = reader->current;
@@ -478,6 +512,7 @@ static const struct chunk_reader chunk_readers[] = {
     {"TIME", read_description},
     {"NEED", read_needs},
     {"SPAN", read_spans},
+    {"TASK", read_tasks},
     {"HELD", read_deadlock},
     {"HOST", read_host},
     {"DONE", read_end},

@@ -11,6 +11,8 @@
  *   NEED  what the timeline's launches need, for each: threads of a block, registers of a thread + 1, static and dynamic
  *         shared memory in bytes, carve-out in KB + 1, barriers, stream (4 each); threads and registers 0: unknown
  *   SPAN  spans of the timeline before it: block 8, start 8, end 8, launch 4, SM 2, slot 2
+ *   TASK  where launches are persistent, in the timeline before it: the tasks of each launch (8 each; 0: an ordinary one), then the
+ *         task that each span is (8 each)
  *   HELD  of a deadlock, in the timeline before it: since when nothing happens (8), who waits for whom (text, after "deadlock: ").
  *         Blocks that end later never do; their ends are where a picture ends
  *   HOST  the host's side of the timeline before it, if known: lead 8, threads 4, streams 4, the names of these and of three
