@@ -627,7 +627,7 @@ enum wt_code wt_text_read(const char *path, struct wt_program **out, struct wt_e
     *out = NULL;
     FILE *stream = fopen(path, "rb");
     if (!stream)
-        return wt_fail_at(err, path, 0, "cannot be opened: %s", strerror(errno));
+        return wt_fail_at(err, path, 0, "cannot be opened (%s); check the name", strerror(errno));
     char *text = NULL;
     size_t capacity = 0, size = 0, got;
     do {

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/json.h"
 #include "dispatch/policy.h"
@@ -203,8 +204,14 @@ static enum wt_code simulate(const struct run *run, struct wt_error *err)
 static enum wt_code show_deadlock(struct run *run, struct wt_error *err)
 {
     struct wt_error failure = {0};
-    wt_standing_add(run->standing, wt_launches_stuck_since(run->launches), err->text, run->outputs.timeline);
-    if (outputs_finish_stuck(&run->outputs, &failure) != WT_OK)
+    enum wt_code code = WT_OK;
+    if (run->standing) {
+        wt_standing_add(run->standing, wt_launches_stuck_since(run->launches), err->text, run->outputs.timeline);
+        code = outputs_finish_stuck(&run->outputs, &failure);
+    }
+    if (code == WT_OK)
+        code = asking_finish(&run->options->asking, run->space, run->outputs.timeline, &failure);
+    if (code != WT_OK)
         fprintf(stderr, "%s\n", failure.text);
     return WT_DEADLOCK;
 }
@@ -219,7 +226,7 @@ static enum wt_code simulate_with_outputs(struct run *run, struct wt_error *err)
     run->has_outputs = true;
     run->standing = run->outputs.keeps_timeline ? wt_standing_new(run->gpu->topology.sm_count) : NULL;
     enum wt_code code = simulate(run, err);
-    if (code == WT_DEADLOCK && run->standing)
+    if (code == WT_DEADLOCK)
         return show_deadlock(run, err);
     WT_TRY(code);
     run->host = run->outputs.timeline->host;
@@ -299,7 +306,8 @@ static void print_kernel(struct wt_json *json, const struct wt_workload_kernel *
     wt_json_close(json);
 }
 
-static void print_json(const struct run *run, FILE *stream)
+/* `deadlock`: the message; NULL: there is none, but metrics. */
+static void print_json(const struct run *run, const char *deadlock, FILE *stream)
 {
     struct wt_json json = wt_json_begin(stream, false);
     wt_json_object(&json, NULL);
@@ -313,10 +321,14 @@ static void print_json(const struct run *run, FILE *stream)
     for (size_t i = 0; i < run->workload->kernel_count; i++)
         print_kernel(&json, &run->workload->kernels[i]);
     wt_json_close(&json);
-    warp_run_json(&run->warps, run->metrics, &json);
+    if (run->metrics)
+        warp_run_json(&run->warps, run->metrics, &json);
     if (run->options->sass.sass)
         sass_kernel_json(&run->sass, &json);
-    wt_metrics_json(&json, "metrics", run->metrics);
+    if (run->metrics)
+        wt_metrics_json(&json, "metrics", run->metrics);
+    if (deadlock)
+        wt_json_string(&json, "deadlock", deadlock);
     if (run->host)
         wt_host_timeline_json(&json, run->host, run->gpu->clock_mhz);
     if (run->why)
@@ -335,13 +347,25 @@ static void print_text(const struct run *run, FILE *stream)
         wt_why_print(stream, run->why, run->outputs.timeline);
 }
 
+static void print_deadlock(const struct run *run, const char *message, FILE *stream)
+{
+    const char *deadlock = strstr(message, "deadlock: ");
+    if (run->options->common.json)
+        print_json(run, deadlock ? deadlock + strlen("deadlock: ") : message, stream);
+    else if (run->why)
+        wt_why_print(stream, run->why, run->outputs.timeline);
+}
+
 static enum wt_code carry_out(struct run *run, struct wt_error *err)
 {
     WT_TRY(prepare(run, err));
-    WT_TRY(simulate_with_outputs(run, err));
+    enum wt_code code = simulate_with_outputs(run, err);
     FILE *stream = outputs_summary_stream(&run->options->outputs);
+    if (code == WT_DEADLOCK)
+        print_deadlock(run, err->text, stream);
+    WT_TRY(code);
     if (run->options->common.json)
-        print_json(run, stream);
+        print_json(run, NULL, stream);
     else
         print_text(run, stream);
     return WT_OK;
