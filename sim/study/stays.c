@@ -32,6 +32,9 @@ static enum wt_code check(const struct wt_trace *trace, const struct wt_gpu *gpu
     if (launch->tasks > 0 || launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > 1)
         return wt_fail_at(err, trace->path, launch->line, "is a %s launch, of which other shapes are not modelled; give a trace "
                           "of an ordinary one", launch->tasks > 0 ? "persistent" : "clustered");
+    if (wt_trace_kinds(trace) & WT_TRACE_CONCURRENT)
+        return wt_fail_at(err, trace->path, launch->line, "launches were on the GPU at once, and what one took from another is not told; "
+                          "give a trace of one alone");
     if (launch->row_count != wt_trace_grid_blocks(launch))
         return wt_fail_at(err, trace->path, launch->line, "%zu of the grid's %llu blocks have a row; capture again with a "
                           "larger buffer", launch->row_count, (unsigned long long)wt_trace_grid_blocks(launch));

@@ -139,7 +139,7 @@ static const struct argp argp = {
     .args_doc = "TRACE...\nWORKLOAD.cfg",
     .doc = "Predicts how long a measured launch would take in other shapes, ranked.\vThe first trace is the launch; more traces "
            "of the same kernel at other residencies (shared memory), with as many threads, make predictions surer. Of a trace the "
-           "first launch, of a workload the first kernel counts. All combinations of the lists are tried. A range holds what was measured in four of five cases.",
+           "first launch, of a workload the first kernel counts, alone. All combinations of the lists are tried. A range holds what was measured in four of five cases.",
     .children = children};
 
 static enum wt_code load_gpus(struct arguments *a, struct wt_error *err)
