@@ -6,6 +6,7 @@
 
 #include "core/mem.h"
 #include "fit/calibrate.h"
+#include "progress.h"
 
 struct arguments {
     struct common common;
@@ -116,7 +117,9 @@ static enum wt_code run(int argc, char **argv, struct wt_error *err)
     struct arguments arguments = {0};
     WT_TRY(parse_arguments(&argp, argc, argv, &arguments));
     struct wt_calibration *c;
+    struct progress_wait *wait = progress_wait_begin("fitting", arguments.common.quiet);
     enum wt_code code = wt_calibrate(arguments.traces, arguments.count, arguments.base, &c, err);
+    progress_wait_end(wait);
     if (code == WT_OK) {
         code = report(&arguments, c, err);
         wt_calibration_free(c);

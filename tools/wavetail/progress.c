@@ -1,9 +1,13 @@
 #include "progress.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "core/mem.h"
 
 enum { BLOCKS_BETWEEN_LOOKS = 1 << 16 };
 
@@ -98,4 +102,68 @@ void progress_end(struct progress *p)
 {
     if (p->rewrites && p->shown > 0)
         fputs("\r\033[K", stderr);
+}
+
+/* ---- Waiting ---- */
+
+struct progress_wait {
+    const char *doing;
+    bool over, shown, started;
+    pthread_t thread;
+    pthread_mutex_t lock; /* of `over` */
+    pthread_cond_t changed;
+};
+
+static void show_wait(struct progress_wait *w, double seconds)
+{
+    fprintf(stderr, "\r%s, %.0f s\033[K", w->doing, seconds);
+    fflush(stderr);
+    w->shown = true;
+}
+
+static void *watch(void *context)
+{
+    struct progress_wait *w = context;
+    double begun = now();
+    struct timespec next;
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    pthread_mutex_lock(&w->lock);
+    while (!w->over) {
+        next.tv_sec++;
+        while (!w->over && pthread_cond_timedwait(&w->changed, &w->lock, &next) == 0)
+            ;
+        if (!w->over)
+            show_wait(w, now() - begun);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+struct progress_wait *progress_wait_begin(const char *doing, bool quiet)
+{
+    struct progress_wait *w = wt_alloc(1, sizeof *w);
+    *w = (struct progress_wait){.doing = doing};
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&w->lock, NULL);
+    w->started = !quiet && isatty(STDERR_FILENO) && pthread_create(&w->thread, NULL, watch, w) == 0;
+    return w;
+}
+
+void progress_wait_end(struct progress_wait *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->over = true;
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    if (w->started)
+        pthread_join(w->thread, NULL);
+    if (w->shown)
+        fputs("\r\033[K", stderr);
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
 }

@@ -28,4 +28,10 @@ struct wt_observer progress_observer(struct progress *progress);
 /* Clears the line. */
 void progress_end(struct progress *progress);
 
+/* For what cannot count how far it is, on a terminal: a line with what is being done, e.g. "fitting", and for how long. `doing` must
+ * outlive it. */
+struct progress_wait *progress_wait_begin(const char *doing, bool quiet);
+/* Clears the line, frees. */
+void progress_wait_end(struct progress_wait *wait);
+
 #endif

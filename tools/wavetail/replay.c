@@ -6,6 +6,7 @@
 
 #include "asking.h"
 #include "outputs.h"
+#include "progress.h"
 #include "replaying.h"
 #include "study/replay.h"
 
@@ -174,8 +175,11 @@ static enum wt_code run(int argc, char **argv, struct wt_error *err)
     struct wt_replay_asker asker = {&arguments, ask};
     setup.asker = &asker;
     struct wt_replay *replay;
-    WT_TRY(wt_replay_trace(arguments.trace, &setup, &replay, err));
-    enum wt_code code = outputs_write(&arguments.outputs, replay->predicted, replay->measured, err);
+    struct progress_wait *wait = progress_wait_begin("replaying", arguments.common.quiet);
+    enum wt_code code = wt_replay_trace(arguments.trace, &setup, &replay, err);
+    progress_wait_end(wait);
+    WT_TRY(code);
+    code = outputs_write(&arguments.outputs, replay->predicted, replay->measured, err);
     if (code == WT_OK)
         code = asking_finish(&arguments.asking, replay->questions.space, replay->predicted, err);
     if (code == WT_OK)

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/mem.h"
+#include "progress.h"
 #include "study/whatif.h"
 #include "whatif_points.h"
 
@@ -213,12 +215,16 @@ static int faster_first(const void *left, const void *right)
 static struct whatif_outcome *predict(const struct arguments *a, const struct wt_whatif *whatif, size_t count)
 {
     struct whatif_outcome *outcomes = wt_alloc(count, sizeof *outcomes);
+    struct progress progress = progress_begin_things(count, "points", a->common.quiet || !isatty(STDERR_FILENO));
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < count; i++) {
         outcomes[i].index = i;
         outcomes[i].point = point_at(a, i);
         wt_whatif_predict(whatif, &outcomes[i].point, &outcomes[i].result, &outcomes[i].error);
+#pragma omp critical(whatif_progress)
+        progress_step(&progress);
     }
+    progress_end(&progress);
     qsort(outcomes, count, sizeof *outcomes, faster_first);
     return outcomes;
 }
@@ -238,7 +244,10 @@ static enum wt_code fit(const struct arguments *a, struct wt_whatif **out, struc
             return wt_fail_at(err, a->traces[1], 0, "comes after a workload, which is predicted alone; give one workload or traces");
         return wt_whatif_of_workload(a->traces[0], a->common.gpu, a->fixed, out, err);
     }
-    return wt_whatif_fit(a->traces, a->count, a->common.gpu, a->fixed, out, err);
+    struct progress_wait *wait = progress_wait_begin("finding what explains the trace", a->common.quiet);
+    enum wt_code code = wt_whatif_fit(a->traces, a->count, a->common.gpu, a->fixed, out, err);
+    progress_wait_end(wait);
+    return code;
 }
 
 static enum wt_code answer(struct arguments *a, struct wt_error *err)
