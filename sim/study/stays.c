@@ -167,6 +167,7 @@ enum wt_code wt_stays_read(const char *path, const struct wt_gpu *gpu, struct wt
     if (code == WT_OK) {
         struct wt_stays *s = wt_alloc(1, sizeof *s);
         s->name = wt_strdup(*trace->launches[0].name ? trace->launches[0].name : path);
+        s->kernel = wt_strdup(trace->launches[0].kernel);
         s->needs = wt_trace_needs(&trace->launches[0]);
         s->warps = wt_warps_of(s->needs.threads);
         s->count = trace->launches[0].row_count;
@@ -183,11 +184,24 @@ enum wt_code wt_stays_read(const char *path, const struct wt_gpu *gpu, struct wt
     return code;
 }
 
+enum wt_code wt_stays_alike(const struct wt_stays *first, const struct wt_stays *other, const char *path, struct wt_error *err)
+{
+    if (*first->kernel && *other->kernel && strcmp(first->kernel, other->kernel))
+        return wt_fail_at(err, path, 0, "is of kernel '%s', but the first trace of '%s'; give traces of one kernel", other->kernel,
+                          first->kernel);
+    uint64_t threads = first->count * (uint64_t)first->needs.threads, others = other->count * (uint64_t)other->needs.threads;
+    if (threads + 1024 <= others || others + 1024 <= threads) /* the last block may be filled up */
+        return wt_fail_at(err, path, 0, "has %llu threads, but the first trace %llu; give launches of as many", (unsigned long long)others,
+                          (unsigned long long)threads);
+    return WT_OK;
+}
+
 void wt_stays_free(struct wt_stays *stays)
 {
     if (!stays)
         return;
     free(stays->name);
+    free(stays->kernel);
     free(stays->list);
     free(stays);
 }

@@ -21,6 +21,7 @@ struct wt_stay {
 
 struct wt_stays {
     char *name; /* owned */
+    char *kernel; /* "" where the trace does not state it; owned */
     struct wt_launch_needs needs;
     int warps;       /* of a block */
     double makespan; /* cycles: from the first start to the last end that was read */
@@ -37,6 +38,8 @@ enum wt_code wt_stays_gpu(const char *trace, const char *name, struct wt_gpu **o
 /* Of a trace's first launch. Fails when it is clustered or persistent, when blocks are missing, or when threads or registers
  * are not stated. On failure *out is NULL. */
 enum wt_code wt_stays_read(const char *trace, const struct wt_gpu *gpu, struct wt_stays **out, struct wt_error *err);
+/* Fails where `other`, of the trace `path`, is of another kernel than `first`, or of a grid with other threads. */
+enum wt_code wt_stays_alike(const struct wt_stays *first, const struct wt_stays *other, const char *path, struct wt_error *err);
 /* NULL is allowed. */
 void wt_stays_free(struct wt_stays *stays);
 

@@ -35,8 +35,10 @@ static const double UNEXPLAINED_ENDS = 0.5;
 static enum wt_code read_others(const struct wt_whatif *whatif, const char *const *traces, size_t count,
                                 struct wt_stays **others, struct wt_error *err)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         WT_TRY(wt_stays_read(traces[i], whatif->gpu, &others[i], err));
+        WT_TRY(wt_stays_alike(whatif->stays, others[i], traces[i], err));
+    }
     return WT_OK;
 }
 
