@@ -210,7 +210,7 @@ START_TEST(a_bound_is_known_by_the_ends_it_makes)
     struct wt_followed followed[BOUNDS];
     struct wt_gpu *gpu;
     struct wt_stays *stays = read_uniform(&gpu);
-    wt_follow(stays, 2, wt_gpu_unloaded_release(gpu, 0), bounds, BOUNDS, followed);
+    wt_follow(stays, 2, wt_gpu_unloaded_release(gpu, 0), 0, bounds, BOUNDS, followed);
     ck_assert_msg(followed[0].misfit < 0.01, "%g", followed[0].misfit);
     ck_assert_double_eq_tol(followed[0].scale, 1, 0.02);
     for (int i = 1; i < BOUNDS; i++)
@@ -233,7 +233,7 @@ START_TEST(what_every_block_does_besides_is_known_by_the_ends)
     const struct wt_bound bounds[] = {{.saturation = INFINITY, .start = missing}, {.saturation = INFINITY},
                                       {.saturation = INFINITY, .start = 2 * missing}};
     struct wt_followed followed[3];
-    wt_follow(stays, 2, wt_gpu_unloaded_release(gpu, 0), bounds, 3, followed);
+    wt_follow(stays, 2, wt_gpu_unloaded_release(gpu, 0), 0, bounds, 3, followed);
     ck_assert_double_gt(missing, 0);
     ck_assert_msg(followed[0].misfit < 0.01, "%g", followed[0].misfit);
     ck_assert_double_eq_tol(followed[0].scale, 1, 0.02);

@@ -18,16 +18,17 @@ static const double LEAST_SPEED = 1e-7;
 struct launch {
     const struct wt_stays *stays;
     int room, step; /* of SMs' own limits each `step`-th SM is followed */
-    double release;
+    double release, wait;
     uint32_t *blocks; /* by SM, then by index, as they were handed out */
     uint32_t *first;  /* of each SM, in `blocks`; one more at the end */
     double stated;    /* works together */
 };
 
-static struct launch sort_by_sm(const struct wt_stays *stays, int room, double release)
+static struct launch sort_by_sm(const struct wt_stays *stays, int room, double release, double wait)
 {
     size_t sms = (size_t)stays->sm_count;
-    struct launch l = {.stays = stays, .room = room, .release = release, .step = 1 + (int)((stays->count - 1) / FOLLOWED_BLOCKS),
+    struct launch l = {.stays = stays, .room = room, .release = release, .wait = wait,
+                       .step = 1 + (int)((stays->count - 1) / FOLLOWED_BLOCKS),
                        .blocks = wt_alloc(stays->count, sizeof *l.blocks), .first = wt_alloc(sms + 1, sizeof *l.first)};
     uint32_t *next = wt_alloc(sms, sizeof *next);
     for (uint64_t i = 0; i < stays->count; i++) {
@@ -62,7 +63,7 @@ struct following {
     const struct wt_bound *bound;
     double scale;
     struct running running[WT_MAX_SLOTS]; /* the oldest first */
-    double freed[WT_MAX_SLOTS];           /* a ring: when blocks that are about to start do so */
+    double freed[WT_MAX_SLOTS];           /* a ring: when blocks that are about to work do so */
     double now;
     uint32_t next, last; /* in `blocks`: the next to start, and behind the last one */
     uint32_t freed_count, freed_first;
@@ -74,7 +75,7 @@ static double next_start(const struct launch *l, const struct following *f, uint
     if (f->next == f->last)
         return INFINITY;
     if (f->next - first < (uint32_t)l->room)
-        return l->stays->list[l->blocks[f->next]].start;
+        return l->stays->list[l->blocks[f->next]].start + l->wait;
     return f->freed_count > 0 ? f->freed[f->freed_first] : INFINITY;
 }
 
@@ -101,7 +102,7 @@ static void end(const struct launch *l, struct following *f, int which, double *
     f->count--;
     for (int i = which; i < f->count; i++)
         f->running[i] = f->running[i + 1];
-    f->freed[(f->freed_first + f->freed_count++) % WT_MAX_SLOTS] = f->now + l->release;
+    f->freed[(f->freed_first + f->freed_count++) % WT_MAX_SLOTS] = f->now + l->release + l->wait;
 }
 
 /* `speeds` as wt_bound_speeds() has them. */
@@ -187,7 +188,7 @@ static void follow_gpu(const struct launch *l, const struct wt_bound *bound, dou
     double now = 0, clock = 0, *speeds = wt_alloc(sms * (size_t)l->room + 1, sizeof *speeds);
     for (size_t sm = 0; sm < sms; sm++)
         for (next[sm] = l->first[sm]; next[sm] < l->first[sm + 1] && next[sm] - l->first[sm] < (uint32_t)l->room; next[sm]++)
-            push(&starting, (struct coming){stays->list[l->blocks[next[sm]]].start, l->blocks[next[sm]]});
+            push(&starting, (struct coming){stays->list[l->blocks[next[sm]]].start + l->wait, l->blocks[next[sm]]});
     while (running.count + starting.count > 0) {
         if (speeds[running.count] <= 0)
             speeds[running.count] = wt_bound_part(bound, running.count * (double)stays->warps / (double)sms);
@@ -203,7 +204,7 @@ static void follow_gpu(const struct launch *l, const struct wt_bound *bound, dou
         uint32_t block = pop(&running).block, sm = stays->list[block].sm;
         ends[block] = now;
         if (next[sm] < l->first[sm + 1])
-            push(&starting, (struct coming){now + l->release, l->blocks[next[sm]++]});
+            push(&starting, (struct coming){now + l->release + l->wait, l->blocks[next[sm]++]});
     }
     free(next);
     free(running.list);
@@ -282,10 +283,10 @@ static struct wt_followed follow(const struct launch *l, const struct wt_bound *
     return followed;
 }
 
-void wt_follow(const struct wt_stays *stays, int room, double release, const struct wt_bound *bounds, int count,
+void wt_follow(const struct wt_stays *stays, int room, double release, double wait, const struct wt_bound *bounds, int count,
                struct wt_followed *followed)
 {
-    struct launch l = sort_by_sm(stays, room, release);
+    struct launch l = sort_by_sm(stays, room, release, wait);
 #pragma omp parallel for schedule(dynamic)
     for (int i = 0; i < count; i++)
         followed[i] = l.stated > 0 ? follow(&l, &bounds[i]) : (struct wt_followed){INFINITY, 0, 1};

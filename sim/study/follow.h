@@ -14,8 +14,9 @@ struct wt_followed {
 };
 
 /* Of `count` bounds, in parallel. `room`: blocks that an SM holds at once, 1 to WT_MAX_SLOTS. `release`: cycles from an end until
- * the next block starts. What all SMs share they need not share alike: each comes to the mean end that was read. */
-void wt_follow(const struct wt_stays *stays, int room, double release, const struct wt_bound *bounds, int count,
+ * the next block starts; `wait`: from a start until the block works. What all SMs share they need not share alike: each comes to the mean
+ * end that was read. */
+void wt_follow(const struct wt_stays *stays, int room, double release, double wait, const struct wt_bound *bounds, int count,
                struct wt_followed *followed);
 
 #endif

@@ -272,7 +272,7 @@ enum wt_code wt_whatif_simulate(struct wt_whatif_run *run, struct wt_error *err)
     if (run->point->persistent)
         sharer.counter = COUNTER;
     sharer.counter.seed = (uint64_t)run->variant + 1;
-    sharer.start_cycles = VARIANT_CYCLES * run->variant;
+    sharer.start_cycles = VARIANT_CYCLES * run->variant + (whatif->by_work ? WT_FIRST_LOAD_CYCLES : 0);
     if (run->explanation->bound.gpu)
         sharer.start_cycles += start_of_part(run);
     sharer.parts = parts_of;

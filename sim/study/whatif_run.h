@@ -26,6 +26,11 @@ enum {
  * L2 alone comes to its limit at once, but so far below what asks for it that this makes no difference. */
 #define WT_CROWDING 0.4
 
+/* From a block's start until it works, where works are stated and explain how long blocks took: before it knows what to do it waits for
+ * memory, a load that no cache has. It shows where nobody else works meanwhile: single blocks of 512 and 768 threads on an SM need 600 to
+ * 780 cycles more each than their works and replacements (r80, r128 of imbalance2.txt). */
+#define WT_FIRST_LOAD_CYCLES 600
+
 /* What there is not enough of. */
 enum wt_whatif_mode { WT_MODE_SM, WT_MODE_GPU, WT_MODE_COUNT };
 

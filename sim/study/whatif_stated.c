@@ -64,7 +64,7 @@ static void follow(const struct wt_whatif *whatif, const struct wt_stays *stays,
     wt_occupancy(&whatif->gpu->limits, &stays->needs, &occupancy, NULL);
     for (int sm = 0; sm < stays->sm_count; sm++)
         release += wt_gpu_unloaded_release(whatif->gpu, sm) / stays->sm_count;
-    wt_follow(stays, occupancy.blocks_per_sm, release, bounds, count, followed);
+    wt_follow(stays, occupancy.blocks_per_sm, release, WT_FIRST_LOAD_CYCLES, bounds, count, followed);
 }
 
 static void add(struct tried *t, struct wt_bound bound)
