@@ -39,7 +39,7 @@ static enum wt_code make_stays(struct wt_workload *workload, const struct wt_gpu
     const struct wt_kernel *kernel = &launches->kernels[0];
     struct wt_stays *stays = *out = wt_alloc(1, sizeof *stays);
     *stays = (struct wt_stays){.name = wt_strdup(described->name), .kernel = wt_strdup(""),
-                                  .needs = described->needs, .warps = kernel->shape.warps,
+                               .needs = described->needs, .warps = kernel->shape.warps,
                                .count = kernel->grid_blocks, .sm_count = gpu->topology.sm_count, .works_stated = true};
     stays->list = wt_alloc(stays->count, sizeof *stays->list);
     take_durations(stays, kernel);
