@@ -286,7 +286,7 @@ Suite *cli_suite(void)
 {
     Suite *suite = suite_create("cli");
     TCase *tcase = tcase_create("cli");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 180);
     tcase_add_checked_fixture(tcase, scratch_enter, scratch_leave);
     glob(WT_SOURCE_ROOT "/tests/cli/*.test", 0, NULL, &files);
     tcase_add_loop_test(tcase, command_line, 0, (int)files.gl_pathc);
