@@ -129,7 +129,7 @@ static void follow_sm(const struct launch *l, uint32_t sm, const struct wt_bound
 
 static void follow_sms(const struct launch *l, const struct wt_bound *bound, double scale, double *ends)
 {
-    double *speeds = wt_bound_speeds(bound, l->stays->warps);
+    double *speeds = wt_bound_speeds(bound, l->stays->warps, l->room);
     for (int sm = 0; sm < l->stays->sm_count; sm += l->step)
         follow_sm(l, (uint32_t)sm, bound, scale, speeds, ends);
     free(speeds);

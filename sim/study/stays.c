@@ -304,11 +304,11 @@ static void hinder(const struct wt_bound *bound, double favour, int count, doubl
         speeds[age] += fmin(1, left / lacking) * (1 - speeds[age]);
 }
 
-double *wt_bound_speeds(const struct wt_bound *bound, int warps)
+double *wt_bound_speeds(const struct wt_bound *bound, int warps, int most)
 {
     double *speeds = wt_alloc((WT_MAX_SLOTS + 1) * (WT_MAX_SLOTS + 1), sizeof *speeds);
     double favour = wt_bound_favour(bound, warps);
-    for (int count = 1; count <= WT_MAX_SLOTS; count++) {
+    for (int count = 1; count <= most; count++) {
         double served = wt_bound_part(bound, count * warps), left = count * served;
         if (bound->hindered > 0) {
             hinder(bound, favour, count, left, &speeds[count * (WT_MAX_SLOTS + 1)]);
@@ -342,7 +342,7 @@ static void remove_block(struct resident *sm, uint32_t block)
 static void work_of_sms(const struct wt_stays *stays, const struct wt_bound *bound, const struct event *events, double *work)
 {
     struct resident *sms = wt_alloc((size_t)stays->sm_count, sizeof *sms);
-    double *speeds = wt_bound_speeds(bound, stays->warps);
+    double *speeds = wt_bound_speeds(bound, stays->warps, WT_MAX_SLOTS);
     for (uint64_t i = 0; i < stays->count; i++)
         work[i] = 0;
     for (uint64_t i = 0; i < 2 * stays->count; i++) {

@@ -61,9 +61,9 @@ double wt_bound_part(const struct wt_bound *bound, double warps);
 /* Of the oldest `warps` warps: the same favour of each warp. FMA chains in blocks of 64 to 512 threads: 0.53 to 0.65 of eight warps. */
 double wt_bound_favour(const struct wt_bound *bound, int warps);
 
-/* The speed, of full speed, of each of an SM's blocks of so many warps, for all numbers of blocks: [count * (WT_MAX_SLOTS + 1) + age], the
- * oldest's age 0. Owned by the caller. */
-double *wt_bound_speeds(const struct wt_bound *bound, int warps);
+/* The speed, of full speed, of each of an SM's blocks of so many warps, for all numbers of blocks up to `most`, 1 to WT_MAX_SLOTS:
+ * [count * (WT_MAX_SLOTS + 1) + age], the oldest's age 0. Owned by the caller. */
+double *wt_bound_speeds(const struct wt_bound *bound, int warps, int most);
 
 /* `favour` is that of eight warps. */
 struct wt_fluid_kernel wt_bound_kernel(const struct wt_bound *bound, int sm_count);

@@ -67,6 +67,13 @@ static void follow(const struct wt_whatif *whatif, const struct wt_stays *stays,
     wt_follow(stays, occupancy.blocks_per_sm, release, WT_FIRST_LOAD_CYCLES, bounds, count, followed);
 }
 
+static bool are_same(const struct wt_bound *a, const struct wt_bound *b)
+{
+    return a->gpu == b->gpu && a->saturation == b->saturation && a->favour == b->favour && a->hindered == b->hindered &&
+           a->grain == b->grain && a->crowding == b->crowding && a->start == b->start;
+}
+
+/* If it is a new one. */
 static void add(struct tried *t, struct wt_bound bound)
 {
     if (!isinf(bound.saturation)) /* infinite: blocks take as long, whoever runs beside them */
@@ -75,6 +82,9 @@ static void add(struct tried *t, struct wt_bound bound)
         bound.favour = fmax(LEAST_FAVOUR, fmin(MOST_FAVOUR, bound.favour));
         bound.hindered = fmax(LEAST_HINDERED, fmin(1, bound.hindered));
     }
+    for (int i = 0; i < t->count; i++)
+        if (are_same(&t->bounds[i], &bound))
+            return;
     if (t->count < MOST_TRIED)
         t->bounds[t->count++] = bound;
 }
