@@ -43,6 +43,10 @@ static const double EQUAL_BLOCKS = 0.35, TYPICAL_FAVOUR = 0.5, TYPICAL_SATURATIO
  * it did not (1.2 to 2.3; 14 kernels). */
 static const double SHORTEST_SHARES = 1.75;
 
+/* Where works are drawn, saturations further than this from the nearest are not looked at: ends that differ by chance do not tell how much
+ * worse they are. */
+static const double DRAWN_OCTAVES = 1;
+
 /* With fewer blocks at once on an SM a trace shows little of whom it favours. */
 enum { FAVOUR_BLOCKS = 4 };
 
@@ -415,6 +419,8 @@ static enum wt_code explain_one(struct wt_whatif *whatif, struct wt_error *err)
         if (!may_explain(whatif, (enum wt_whatif_mode)mode))
             continue;
         for (int i = 0; i < WT_WHATIF_STEPS; i++, saturation *= FIRST_STEP) {
+            if (whatif->unit && octaves(saturation, whatif->saturation[mode]) > DRAWN_OCTAVES)
+                continue;
             struct wt_explanation *why = append(whatif, (enum wt_whatif_mode)mode, saturation);
             if (mode == WT_MODE_GPU) /* the SMs' sub-cores make no difference */
                 *why = whatif->by_memory[i];
