@@ -329,23 +329,87 @@ START_TEST(a_block_waits_for_all_reports)
 }
 END_TEST
 
-/* The queue holds one report, which takes 300 cycles to the distributor: the second one leaves when the first has been taken. */
-START_TEST(a_full_queue_holds_reports_back)
+/* Block 4 starts at 1140, when both first reports are out, and block 5, there since then, 130 later. But from 1250 on two more
+ * reports go out, in 20 cycles each, or 27. What comes only while reports go out does not hold them: block 4 starts at 1180 at the end. */
+START_TEST(a_report_takes_longer_while_a_replacement_waits)
 {
-    CHECK(1, TWO_AT_ONCE, "release_cycles = 300; report_queue = 1;", GRID(4, 1000, 1000, 9000), 0, 0, 1300, 1600);
-    CHECK(1, TWO_AT_ONCE, "release_cycles = 300; report_queue = 1;", GRID(4, 1000, 1299, 9000), 0, 0, 1300, 1600);
-    CHECK(1, TWO_AT_ONCE, "release_cycles = 300; report_queue = 1;", GRID(4, 1000, 1301, 9000), 0, 0, 1300, 1601);
-    CHECK(1, TWO_AT_ONCE, "release_cycles = 300; report_queue = 2;", GRID(4, 1000, 1000, 9000), 0, 0, 1300, 1300);
-    CHECK(1, TWO_APART, "release_cycles = 300; report_queue = 1;", GRID(4, 1000, 1000, 9000), 0, 0, 1300, 1300);
+#define HELD "visit_cycles = 0; release_cycles = 120; report_ready_cycles = 100; report_send_cycles = 20; replacement_lag_cycles = 130;"
+    CHECK(4, ALONE, HELD, GRID(6, 1000, 1000, 1150, 1150, 9000), 0, 0, 0, 0, 1140, 1290);
+    CHECK(4, ALONE, HELD "replacement_held_cycles = 7;", GRID(6, 1000, 1000, 1150, 1150, 9000), 0, 0, 0, 0, 1140, 1304);
+    CHECK(4, ALONE, HELD "replacement_held_cycles = 7; report_queue = 3;", GRID(5, 1000, 1000, 1000, 1000, 9000), 0, 0, 0, 0, 1180);
 }
 END_TEST
 
-/* TPC 0 is further away: for it the queue has room for two. */
+/* Block 1 comes to the SM at 1000. Block 0's report can leave 100 after its end; nothing starts from 60 after it on. */
+START_TEST(a_tpc_stops_before_its_first_report)
+{
+    const char *rates = "visit_cycles = 1000; report_lead_cycles = 40;" LINK;
+    CHECK(2, ALONE, rates, GRID(2, 939, 9000), 0, 1020 + 39);
+    CHECK(2, ALONE, rates, GRID(2, 941, 9000), 0, 1000);
+    CHECK(2, ALONE, rates, GRID(2, 880, 9000), 0, 1000);
+    CHECK(2, ALONE, rates, GRID(2, 881, 9000), 0, 1001);
+}
+END_TEST
+
+/* Two blocks end together: the second replacement starts when the TPC's lag is over, and 5 cycles more. */
+START_TEST(replacements_keep_a_lag_of_their_own)
+{
+    CHECK(2, ALONE, "release_cycles = 300; tpc_lag_cycles = 30;", GRID(4, 1000, 1000, 9000), 0, 0, 1300, 1330);
+    CHECK(2, ALONE, "release_cycles = 300; tpc_lag_cycles = 30; replacement_lag_cycles = 5;", GRID(4, 1000, 1000, 9000), 0, 0, 1300, 1335);
+}
+END_TEST
+
+/* A TPC's way holds one report, which takes 300 cycles to the distributor: the second one leaves when the first has been taken. */
+START_TEST(a_full_queue_holds_reports_back)
+{
+    CHECK(2, ALONE, "release_cycles = 300; report_queue = 1;", GRID(4, 1000, 1000, 9000), 0, 0, 1300, 1600);
+    CHECK(2, ALONE, "release_cycles = 300; report_queue = 1;", GRID(4, 1000, 1299, 9000), 0, 0, 1300, 1600);
+    CHECK(2, ALONE, "release_cycles = 300; report_queue = 1;", GRID(4, 1000, 1301, 9000), 0, 0, 1300, 1601);
+    CHECK(2, ALONE, "release_cycles = 300; report_queue = 2;", GRID(4, 1000, 1000, 9000), 0, 0, 1300, 1300);
+    CHECK(1, PAIR, "release_cycles = 300; report_queue = 1;", GRID(4, 1000, 1000, 9000), 0, 0, 1300, 1600);
+    CHECK(1, TWO_AT_ONCE, "release_cycles = 300; report_queue = 1;", GRID(4, 1000, 1000, 9000), 0, 0, 1300, 1300);
+}
+END_TEST
+
+/* TPC 0 is further away: its way has room for two. */
 START_TEST(a_queue_is_full_for_near_tpcs_first)
 {
     const char *rates = "release_cycles = 300; report_queue = 1; report_queue_per_tpc = 1; report_offset_cycles = [10, 0];";
-    CHECK(1, TWO_AT_ONCE, rates, GRID(4, 1001, 1000, 9000), 0, 0, 1300, 1311);
-    CHECK(1, TWO_AT_ONCE, rates, GRID(4, 1000, 1001, 9000), 0, 0, 1310, 1610);
+    CHECK(2, TWO_AT_ONCE, rates, GRID(8, 1000, 1000, 1000, 1000, 9000), 0, 0, 0, 0, 1300, 1310, 1310, 1600);
+}
+END_TEST
+
+/* Four blocks end together, and two reports fit: the third leaves when the first is taken, with which block 4 comes. That one starts
+ * 500 after block 3, and where it takes a place the fourth report waits until the second is taken, too. */
+START_TEST(replacements_take_places)
+{
+#define PLACES "release_cycles = 300; report_queue = 2; starts_per_report = 0;"
+    CHECK(4, ALONE, PLACES, GRID(8, 1000, 1000, 1000, 1000, 9000), 0, 0, 0, 0, 1300, 1300, 1600, 1600);
+}
+END_TEST
+
+/* Block 0's report leaves at 110 and is taken at 410, when block 1's, which waits from 210 on, may leave. From 110 to 410 the TPC
+ * starts one block, or two, or three. */
+START_TEST(between_reports_that_wait_some_blocks_start)
+{
+#define WAITING "release_cycles = 300; launch_cycles = 100; report_queue = 1;"
+    CHECK(5, ALONE, WAITING "starts_per_report = 1;", GRID(5, 110, 110, 9000), 0, 100, 200, 410, 510);
+    CHECK(5, ALONE, WAITING "starts_per_report = 1.5;", GRID(5, 110, 110, 9000), 0, 100, 200, 410, 510);
+    CHECK(5, ALONE, WAITING "starts_per_report = 2;", GRID(5, 110, 110, 9000), 0, 100, 200, 300, 410);
+    CHECK(5, ALONE, WAITING "starts_per_report = 3;", GRID(5, 110, 110, 9000), 0, 100, 200, 300, 400);
+}
+END_TEST
+
+/* Of the reports that wait, one of each TPC in turn: of TPCs 0 and 3, then of 1 and 2. Eight blocks end together. */
+START_TEST(tpcs_take_turns)
+{
+    struct grid grid = GRID(16, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 9000);
+    struct wt_gpu *gpu = gpu_of(2, FOUR_AT_ONCE, INPUT);
+    struct wt_block_run *runs = simulated(gpu, &from_anew, &grid, 1);
+    assert_starts(runs, 16, (double[]){0, 0, 0, 0, 0, 0, 0, 0, 1300, 1310, 1320, 1330, 1340, 1350, 1360, 1370});
+    assert_sms(runs, 16, (int[]){0, 1, 2, 3, 0, 1, 2, 3, 0, 3, 1, 2, 0, 3, 1, 2});
+    free(runs);
+    wt_gpu_free(gpu);
 }
 END_TEST
 
@@ -504,8 +568,14 @@ Suite *dispatch_suite(void)
     tcase_add_test(tcase, a_report_takes_longer_while_a_first_wave_waits);
     tcase_add_test(tcase, a_cluster_starts_when_all_of_its_warps_are_there);
     tcase_add_test(tcase, a_block_waits_for_all_reports);
+    tcase_add_test(tcase, a_report_takes_longer_while_a_replacement_waits);
+    tcase_add_test(tcase, a_tpc_stops_before_its_first_report);
+    tcase_add_test(tcase, replacements_keep_a_lag_of_their_own);
     tcase_add_test(tcase, a_full_queue_holds_reports_back);
     tcase_add_test(tcase, a_queue_is_full_for_near_tpcs_first);
+    tcase_add_test(tcase, replacements_take_places);
+    tcase_add_test(tcase, between_reports_that_wait_some_blocks_start);
+    tcase_add_test(tcase, tpcs_take_turns);
     tcase_add_test(tcase, all_warps_but_one_of_each_block_are_known_early);
     tcase_add_test(tcase, only_a_first_wave_is_known_early);
     tcase_add_test(tcase, kernels_are_a_gap_apart);

@@ -46,7 +46,9 @@ struct wt_grid {
     uint64_t next_block, remaining;
     uint64_t running;    /* blocks that have started and not ended */
     uint64_t unreported; /* blocks that have started and are not known to be over */
-    wt_time interval, lag, hold, send, shortest;
+    struct wt_launch first, replacement; /* what its launches have in common */
+    struct wt_report report;
+    wt_time shortest;
     wt_time wait; /* from when a block could start until it does */
     int64_t outlast;
     bool by_tpc; /* an SM takes several blocks of the clusters, which then go to whole TPCs */

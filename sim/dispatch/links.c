@@ -8,6 +8,8 @@
 /* Where links are not idle: apart from the common ways, which are the shorter for it. */
 #define OUT_OF_THE_WAY __attribute__((noinline))
 
+enum { MOST_TPCS = 64, TURN_STEP = 3 }; /* of a GPC */
+
 /* Which places of an array hold a queue; whoever has one adds no more than `size`. */
 struct ring {
     uint32_t size, head, count;
@@ -15,7 +17,8 @@ struct ring {
 
 /* A block that is over, before its report leaves the TPC. */
 struct ended {
-    wt_time ready, send;
+    wt_time ready;
+    const struct wt_report *report;
     uint16_t sm;
 };
 
@@ -23,6 +26,7 @@ struct message {
     wt_time at;      /* earliest arrival at the distributor */
     uint32_t waited; /* to be sent */
     uint16_t sm;
+    uint8_t rank;    /* of its TPC among those of the GPC */
     bool whole;
 };
 
@@ -37,28 +41,28 @@ struct tpc {
     wt_time busy_from, busy_until; /* sends a report; before, unless it begins only then, others */
     wt_time free_at[2]; /* no block starts before on that SM */
     wt_time travel; /* of a report to the distributor */
-    uint32_t limit; /* sends while the queue is shorter */
+    uint32_t sent, limit; /* reports on their way; sends while they and launches that wait are fewer */
+    uint32_t crowding; /* places that launches take, in 1/WT_PARTS */
     uint16_t gpc;
+    uint8_t rank; /* in its GPC's order of turns */
     uint16_t first_sm; /* the other may be any */
-    bool waiting; /* the first report, for the GPC's queue */
-    bool granted; /* may send it all the same */
-    int started;  /* blocks since its last report */
+    bool waiting; /* the first report, for room on the way */
+    bool granted; /* may leave all the same: another one has been taken */
+    uint32_t allowed; /* starts while it waits, in 1/WT_PARTS */
     struct ring reports; /* to be sent */
     struct ring launches; /* what is to start, in the order in which it was handed out */
     struct ended *ended;
     struct pending *pending;
-    wt_time waiting_since;
     int sm_count;
 };
 
-/* A GPC's queue; as many places as the GPC has block slots. */
-struct queue {
+/* The reports of a GPC that are on their way, by arrival; as many places as it has block slots. */
+struct gpc {
     struct ring ring;
-    uint32_t launches; /* replacements that have not started */
-    int waiting; /* TPCs */
     struct message *messages;
+    int turn; /* the rank of the TPC to be served first */
     int tpc_count;
-    uint16_t *tpcs;
+    uint16_t tpcs[MOST_TPCS]; /* by rank */
 };
 
 /* When something next happens at a TPC. They are in a tournament, where of equals the lower number wins. */
@@ -77,14 +81,12 @@ struct wt_links {
     int hub_soonest; /* the one whose first report is due first */
     int tpc_count, gpc_count;
     struct tpc *tpcs;
-    struct queue *queues;
+    struct gpc *gpcs;
     uint16_t *tpc_of_sm;
-    wt_time *heads;    /* by GPC: arrival of its queue's first report, WT_NEVER when empty */
+    wt_time *heads;    /* by GPC: when its first report arrives, WT_NEVER without any */
     uint32_t leaf_count;
     struct turn *turns; /* [leaf_count + tpc]: that TPC's; [1]: the first of all */
 };
-
-enum { FIRST_WAVE_STARTS = 1, OTHER_STARTS = 2 };
 
 /* ---- Rings ---- */
 
@@ -162,9 +164,9 @@ const wt_time *wt_links_next(const struct wt_links *links)
 /* ---- The TPC ---- */
 
 /* While a report waits the TPC may start only so many. */
-static bool may_start(const struct tpc *tpc, const struct wt_launch *launch)
+static bool may_start(const struct tpc *tpc)
 {
-    return !tpc->waiting || tpc->started < (launch->first_wave ? FIRST_WAVE_STARTS : OTHER_STARTS);
+    return !tpc->waiting || tpc->allowed >= WT_PARTS;
 }
 
 static wt_time past_report(const struct tpc *tpc, wt_time time)
@@ -172,24 +174,31 @@ static wt_time past_report(const struct tpc *tpc, wt_time time)
     return wt_later(time, time >= tpc->busy_from ? tpc->busy_until : 0);
 }
 
+/* From when on the first report that is to be sent keeps others from starting. */
+static wt_time stop_of(const struct tpc *tpc)
+{
+    const struct ended *ended = &tpc->ended[tpc->reports.head];
+    return tpc->reports.count > 0 && !tpc->waiting ? ended->ready - ended->report->lead : WT_NEVER;
+}
+
 /* When the first pending block could start; WT_NEVER: not before a report has left. */
 static wt_time start_of(const struct wt_links *links, const struct tpc *tpc)
 {
     const struct pending *pending = &tpc->pending[tpc->launches.head];
-    if (tpc->launches.count == 0 || !may_start(tpc, &pending->launch))
+    if (tpc->launches.count == 0 || !may_start(tpc))
         return WT_NEVER;
-    return past_report(tpc, wt_later(wt_later(pending->launch.arrival, tpc->free_at[pending->which]), links->now));
+    wt_time start = past_report(tpc, wt_later(wt_later(pending->launch.arrival, tpc->free_at[pending->which]), links->now));
+    return start < stop_of(tpc) ? start : WT_NEVER;
 }
 
-/* Never without a report in it, which would let nobody send when it is taken. */
-static bool is_full(const struct queue *queue, const struct tpc *tpc)
+static bool is_full(const struct tpc *tpc)
 {
-    return queue->ring.count > 0 && queue->ring.count + queue->launches >= tpc->limit;
+    return tpc->sent > 0 && !tpc->granted && tpc->sent + tpc->crowding / WT_PARTS >= tpc->limit;
 }
 
-static wt_time send_of(const struct wt_links *links, const struct tpc *tpc)
+static wt_time send_of(const struct tpc *tpc)
 {
-    if (tpc->reports.count == 0 || (tpc->waiting && !tpc->granted && is_full(&links->queues[tpc->gpc], tpc)))
+    if (tpc->reports.count == 0 || (tpc->waiting && is_full(tpc)))
         return WT_NEVER;
     return wt_later(tpc->ended[tpc->reports.head].ready, tpc->busy_until);
 }
@@ -197,37 +206,38 @@ static wt_time send_of(const struct wt_links *links, const struct tpc *tpc)
 static void plan(struct wt_links *links, int number)
 {
     const struct tpc *tpc = &links->tpcs[number];
-    wt_time next = wt_sooner(send_of(links, tpc), start_of(links, tpc));
+    wt_time next = wt_sooner(send_of(tpc), start_of(links, tpc));
     set_next(links, number, next == WT_NEVER ? next : wt_later(next, links->now));
 }
 
 /* By arrival; of equals, the one that left first. */
-static inline void insert(struct wt_links *links, int gpc, const struct message *message)
+static inline void insert(struct wt_links *links, int g, const struct message *message)
 {
-    struct queue *queue = &links->queues[gpc];
-    struct ring *ring = &queue->ring;
+    struct gpc *gpc = &links->gpcs[g];
+    struct ring *ring = &gpc->ring;
     uint32_t place = append(ring);
     while (place != ring->head) {
         uint32_t before = place_before(ring, place);
-        if (queue->messages[before].at <= message->at)
+        if (gpc->messages[before].at <= message->at)
             break;
-        queue->messages[place] = queue->messages[before];
+        gpc->messages[place] = gpc->messages[before];
         place = before;
     }
-    queue->messages[place] = *message;
+    gpc->messages[place] = *message;
     if (place != ring->head)
         return;
     bool soonest = message->at < links->heads[links->hub_soonest];
-    links->heads[gpc] = message->at;
+    links->heads[g] = message->at;
     if (soonest)
-        set_hub_next(links, gpc, message->at);
+        set_hub_next(links, g, message->at);
 }
 
-/* How much longer a report takes for what waits behind it. */
+/* How much longer a report takes for what waits behind it: any block of a first wave, others that came before the reports. */
 static inline wt_time held_by(const struct tpc *tpc)
 {
     const struct wt_launch *launch = &tpc->pending[tpc->launches.head].launch;
-    return tpc->launches.count > 0 && launch->first_wave ? launch->hold : 0;
+    bool waits = tpc->launches.count > 0 && (launch->first_wave || launch->arrival <= tpc->busy_from);
+    return waits ? launch->hold : 0;
 }
 
 static inline void send(struct wt_links *links, struct tpc *tpc, const struct ended *ended, wt_time now)
@@ -236,64 +246,29 @@ static inline void send(struct wt_links *links, struct tpc *tpc, const struct en
     struct message message = {.at = now + tpc->travel,
                               .waited = (uint32_t)wt_sooner(now - ended->ready, UINT32_MAX),
                               .sm = ended->sm,
-                              .whole = tpc->granted || idle};
-    tpc->busy_from = idle ? now : tpc->busy_from;
-    tpc->busy_until = now + ended->send + held_by(tpc);
-    tpc->started = 0;
-    insert(links, tpc->gpc, &message);
-}
-
-static void send_first(struct wt_links *links, struct tpc *tpc, wt_time now)
-{
-    send(links, tpc, &tpc->ended[tpc->reports.head], now);
-    links->queues[tpc->gpc].waiting -= tpc->waiting;
+                              .rank = tpc->rank,
+                              .whole = tpc->waiting || idle};
+    tpc->busy_from = idle ? now - ended->report->lead : tpc->busy_from;
+    tpc->busy_until = now + ended->report->send + held_by(tpc);
+    tpc->allowed = (tpc->allowed < WT_PARTS ? tpc->allowed : WT_PARTS - 1) + ended->report->starts;
     tpc->waiting = tpc->granted = false;
-    drop_first(&tpc->reports);
-}
-
-static void wait_for_queue(struct wt_links *links, struct tpc *tpc, wt_time now)
-{
-    tpc->waiting = true;
-    tpc->waiting_since = now;
-    links->queues[tpc->gpc].waiting++;
-}
-
-/* An entry has left the queue. Lets one TPC of the GPC send: the one that has waited longest. Others may have room now. */
-static void let_send(struct wt_links *links, struct queue *queue)
-{
-    struct tpc *longest = NULL;
-    for (int i = 0; i < queue->tpc_count; i++) {
-        struct tpc *tpc = &links->tpcs[queue->tpcs[i]];
-        if (tpc->waiting && !tpc->granted && (!longest || tpc->waiting_since < longest->waiting_since))
-            longest = tpc;
-    }
-    if (longest)
-        longest->granted = true;
-    for (int i = 0; i < queue->tpc_count; i++) {
-        const struct tpc *tpc = &links->tpcs[queue->tpcs[i]];
-        if (tpc->waiting && (tpc->granted || !is_full(queue, tpc)))
-            plan(links, queue->tpcs[i]);
-    }
+    tpc->sent++;
+    insert(links, tpc->gpc, &message);
 }
 
 static void occupy(struct tpc *tpc, int which, const struct wt_launch *launch, wt_time start)
 {
-    tpc->free_at[which] = start + (launch->first_wave ? launch->interval : launch->lag);
+    tpc->free_at[which] = start + launch->interval;
     tpc->free_at[1 - which] = wt_later(tpc->free_at[1 - which], start + launch->lag);
 }
 
-static void start_first(struct wt_links *links, struct tpc *tpc, wt_time now, struct wt_link_event *event)
+static void start_first(struct tpc *tpc, wt_time now, struct wt_link_event *event)
 {
     struct pending pending = tpc->pending[tpc->launches.head];
     drop_first(&tpc->launches);
-    tpc->started++;
+    tpc->crowding -= pending.launch.places;
+    tpc->allowed = tpc->allowed > WT_PARTS ? tpc->allowed - WT_PARTS : 0;
     occupy(tpc, pending.which, &pending.launch, now);
-    if (!pending.launch.first_wave) {
-        struct queue *queue = &links->queues[tpc->gpc];
-        queue->launches--;
-        if (queue->waiting > 0)
-            let_send(links, queue);
-    }
     event->kind = WT_LINK_STARTED;
     event->id = pending.launch.id;
     event->length = pending.launch.length;
@@ -305,13 +280,13 @@ static OUT_OF_THE_WAY void step_tpc(struct wt_links *links, int number, struct w
     struct tpc *tpc = &links->tpcs[number];
     wt_time now = event->at;
     bool report = tpc->reports.count > 0 && tpc->ended[tpc->reports.head].ready <= now && tpc->busy_until <= now;
-    if (report && (tpc->granted || !is_full(&links->queues[tpc->gpc], tpc))) {
-        send_first(links, tpc, now);
+    if (report && !is_full(tpc)) {
+        send(links, tpc, &tpc->ended[tpc->reports.head], now);
+        drop_first(&tpc->reports);
     } else {
-        if (report && !tpc->waiting)
-            wait_for_queue(links, tpc, now);
+        tpc->waiting |= report;
         if (start_of(links, tpc) <= now)
-            start_first(links, tpc, now, event);
+            start_first(tpc, now, event);
     }
     plan(links, number);
 }
@@ -326,7 +301,7 @@ static OUT_OF_THE_WAY void hold_launch(struct wt_links *links, int number, const
 {
     struct tpc *tpc = &links->tpcs[number];
     tpc->pending[append(&tpc->launches)] = *pending;
-    links->queues[tpc->gpc].launches += !pending->launch.first_wave;
+    tpc->crowding += pending->launch.places;
     plan(links, number);
     find_soonest(links);
 }
@@ -356,13 +331,12 @@ static OUT_OF_THE_WAY void hold_report(struct wt_links *links, int number, const
 }
 
 /* Far from a full queue it is sure when the report leaves. */
-void wt_links_end(struct wt_links *links, int sm, wt_time over, wt_time send_time)
+void wt_links_end(struct wt_links *links, int sm, wt_time over, const struct wt_report *report)
 {
     int number = links->tpc_of_sm[sm];
     struct tpc *tpc = &links->tpcs[number];
-    const struct queue *queue = &links->queues[tpc->gpc];
-    struct ended ended = {.ready = over + links->ready_time, .send = send_time, .sm = (uint16_t)sm};
-    if (is_clear(tpc) && 2 * (queue->ring.count + queue->launches) < tpc->limit) {
+    struct ended ended = {.ready = over + links->ready_time, .report = report, .sm = (uint16_t)sm};
+    if (is_clear(tpc) && 2 * tpc->sent < tpc->limit) {
         send(links, tpc, &ended, wt_later(ended.ready, tpc->busy_until));
         links->soonest = wt_sooner(links->soonest, links->hub_next);
         return;
@@ -383,24 +357,56 @@ static inline int turn_of(const struct wt_links *links, wt_time now)
     return g;
 }
 
+/* How many turns the TPC with that rank is away. */
+static inline int turns_to(const struct gpc *gpc, int rank)
+{
+    return rank - gpc->turn + (rank < gpc->turn ? gpc->tpc_count : 0);
+}
+
+/* Several reports have arrived: puts that of the TPC whose turn it is first. */
+static OUT_OF_THE_WAY void put_turn_first(struct gpc *gpc, wt_time now)
+{
+    const struct ring *ring = &gpc->ring;
+    struct message *messages = gpc->messages;
+    uint32_t best = ring->head;
+    int fewest = gpc->tpc_count;
+    for (uint32_t i = 0, place = ring->head; i < ring->count && messages[place].at <= now && fewest > 0; i++) {
+        int turns = turns_to(gpc, messages[place].rank);
+        best = turns < fewest ? place : best;
+        fewest = turns < fewest ? turns : fewest;
+        place = place_after(ring, place);
+    }
+    struct message first = messages[best];
+    for (uint32_t place = best; place != ring->head; place = place_before(ring, place))
+        messages[place] = messages[place_before(ring, place)];
+    messages[ring->head] = first;
+}
+
 static inline void step_hub(struct wt_links *links, struct wt_link_event *event)
 {
     int g = turn_of(links, event->at);
-    struct queue *queue = &links->queues[g];
-    struct ring *ring = &queue->ring;
-    const struct message *message = &queue->messages[ring->head];
+    struct gpc *gpc = &links->gpcs[g];
+    struct ring *ring = &gpc->ring;
+    if (ring->count > 1 && gpc->messages[place_after(ring, ring->head)].at <= event->at)
+        put_turn_first(gpc, event->at);
+    const struct message *message = &gpc->messages[ring->head];
+    int number = gpc->tpcs[message->rank];
     event->kind = WT_LINK_REPORT;
     event->sm = message->sm;
     event->ready = message->at - message->waited;
     event->whole = message->whole;
     event->due = message->at;
+    gpc->turn = message->rank + 1 == gpc->tpc_count ? 0 : message->rank + 1;
     drop_first(ring);
-    links->heads[g] = ring->count > 0 ? queue->messages[ring->head].at : WT_NEVER;
+    links->heads[g] = ring->count > 0 ? gpc->messages[ring->head].at : WT_NEVER;
     links->hub_turn = g + 1 == links->gpc_count ? 0 : g + 1;
     links->hub_free_at = event->at + links->report_time;
+    links->tpcs[number].sent--;
     find_hub_next(links);
-    if (queue->waiting > 0)
-        let_send(links, queue);
+    if (links->tpcs[number].waiting) {
+        links->tpcs[number].granted = true;
+        plan(links, number);
+    }
 }
 
 void wt_links_step(struct wt_links *links, struct wt_link_event *event)
@@ -425,28 +431,44 @@ static void add_sm(struct wt_links *links, const struct wt_gpu *gpu, int sm)
 {
     int number = gpu->topology.tpc_of_sm[sm];
     struct tpc *tpc = &links->tpcs[number];
-    struct queue *queue = &links->queues[gpu->topology.gpc_of_sm[sm]];
     assert(tpc->sm_count < 2);
     links->tpc_of_sm[sm] = (uint16_t)number;
     if (tpc->sm_count++ == 0) {
         tpc->first_sm = (uint16_t)sm;
         tpc->gpc = gpu->topology.gpc_of_sm[sm];
-        queue->tpcs[queue->tpc_count++] = (uint16_t)number;
+        links->gpcs[tpc->gpc].tpc_count++;
     }
     tpc->reports.size += (uint32_t)gpu->limits.blocks_per_sm;
     tpc->launches.size = tpc->reports.size;
-    queue->ring.size += (uint32_t)gpu->limits.blocks_per_sm;
+    links->gpcs[tpc->gpc].ring.size += (uint32_t)gpu->limits.blocks_per_sm;
+}
+
+/* Every third TPC, then those after them, and again. */
+static void take_turns(struct wt_links *links, int g)
+{
+    struct gpc *gpc = &links->gpcs[g];
+    uint16_t tpcs[MOST_TPCS];
+    int count = 0, rank = 0;
+    assert(gpc->tpc_count <= MOST_TPCS);
+    for (int i = 0; i < links->tpc_count; i++)
+        if (links->tpcs[i].gpc == g)
+            tpcs[count++] = (uint16_t)i;
+    for (int first = 0; first < TURN_STEP; first++)
+        for (int i = first; i < count; i += TURN_STEP) {
+            links->tpcs[tpcs[i]].rank = (uint8_t)rank;
+            gpc->tpcs[rank++] = tpcs[i];
+        }
 }
 
 /* How many TPCs of the GPC are nearer to the distributor. */
 static int nearer(const struct wt_links *links, const struct wt_gpu *gpu, int number)
 {
-    const struct queue *queue = &links->queues[links->tpcs[number].gpc];
+    const struct gpc *gpc = &links->gpcs[links->tpcs[number].gpc];
     const struct wt_numbers *offsets = &gpu->rates.report_offset_cycles;
     int count = 0;
-    for (int i = 0; i < queue->tpc_count; i++) {
-        double own = wt_of_tpc(offsets, number), others = wt_of_tpc(offsets, queue->tpcs[i]);
-        count += others < own || (others == own && queue->tpcs[i] < number);
+    for (int i = 0; i < gpc->tpc_count; i++) {
+        double own = wt_of_tpc(offsets, number), others = wt_of_tpc(offsets, gpc->tpcs[i]);
+        count += others < own || (others == own && gpc->tpcs[i] < number);
     }
     return count;
 }
@@ -456,21 +478,20 @@ static void set_up_tpc(struct wt_links *links, const struct wt_gpu *gpu, int num
     const struct wt_rates *rates = &gpu->rates;
     struct tpc *tpc = &links->tpcs[number];
     double way = rates->release_cycles - rates->launch_latency_cycles - rates->report_ready_cycles;
+    double limit = rates->report_queue + rates->report_queue_per_tpc * nearer(links, gpu, number);
     tpc->ended = wt_alloc(tpc->reports.size, sizeof *tpc->ended);
     tpc->pending = wt_alloc(tpc->launches.size, sizeof *tpc->pending);
     tpc->travel = wt_from_cycles((way > 0 ? way : 0) + wt_of_tpc(&rates->report_offset_cycles, number));
-    tpc->limit = (uint32_t)(rates->report_queue + rates->report_queue_per_tpc * nearer(links, gpu, number));
+    tpc->limit = (uint32_t)(limit < 1 ? 1 : limit);
 }
 
 static void allocate(struct wt_links *links, const struct wt_topology *t)
 {
     links->tpcs = wt_alloc((size_t)t->tpc_count, sizeof *links->tpcs);
-    links->queues = wt_alloc((size_t)t->gpc_count, sizeof *links->queues);
+    links->gpcs = wt_alloc((size_t)t->gpc_count, sizeof *links->gpcs);
     links->tpc_of_sm = wt_alloc((size_t)t->sm_count, sizeof *links->tpc_of_sm);
     links->turns = wt_alloc(2 * (size_t)links->leaf_count, sizeof *links->turns);
     links->heads = wt_alloc((size_t)t->gpc_count, sizeof *links->heads);
-    for (int g = 0; g < t->gpc_count; g++)
-        links->queues[g].tpcs = wt_alloc((size_t)t->tpc_count, sizeof *links->queues[g].tpcs);
 }
 
 struct wt_links *wt_links_new(const struct wt_gpu *gpu)
@@ -488,7 +509,8 @@ struct wt_links *wt_links_new(const struct wt_gpu *gpu)
         add_sm(links, gpu, sm);
     for (int g = 0; g < t->gpc_count; g++) {
         links->heads[g] = WT_NEVER;
-        links->queues[g].messages = wt_alloc(links->queues[g].ring.size, sizeof *links->queues[g].messages);
+        take_turns(links, g);
+        links->gpcs[g].messages = wt_alloc(links->gpcs[g].ring.size, sizeof *links->gpcs[g].messages);
     }
     for (uint32_t node = 0; node < 2 * links->leaf_count; node++)
         links->turns[node].time = WT_NEVER;
@@ -503,12 +525,10 @@ void wt_links_free(struct wt_links *links)
         free(links->tpcs[i].ended);
         free(links->tpcs[i].pending);
     }
-    for (int g = 0; g < links->gpc_count; g++) {
-        free(links->queues[g].messages);
-        free(links->queues[g].tpcs);
-    }
+    for (int g = 0; g < links->gpc_count; g++)
+        free(links->gpcs[g].messages);
     free(links->tpcs);
-    free(links->queues);
+    free(links->gpcs);
     free(links->tpc_of_sm);
     free(links->heads);
     free(links->turns);

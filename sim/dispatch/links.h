@@ -2,22 +2,25 @@
  * (traces/h200/README.md, "What holds up launches when very short blocks end").
  *
  * A TPC sends its blocks' reports one at a time, in the order in which they ended, each in rates.report_send_cycles (by warps
- * of the block), from rates.report_ready_cycles after the end on; meanwhile it starts nothing. (Blocks of 1,500 cycles on one
- * SM or one TPC, of 30,000 on all others: no replacement of 32 threads starts before 188 + 27 x n cycles after the first of n
- * ends. First waves of empty blocks stop.) While blocks of a first wave wait behind it a report takes rates.report_held_cycles
- * more. (2 to 16 blocks of one TPC end during its first wave of long ones: it stands still for 31 cycles each.)
+ * of the block), from rates.report_ready_cycles after the end on; meanwhile it starts nothing, nor in the report_lead_cycles
+ * before the first of them. (Blocks of 1,500 cycles on one SM or one TPC, of 30,000 on all others: no replacement of 32 threads
+ * starts before 188 + 27 x n cycles after the first of n ends. Where such blocks are empty, the last one starts 145 after the
+ * first end.) While blocks of a first wave wait behind it a report takes report_held_cycles longer, while others
+ * do that came before the first of these reports replacement_held_cycles. (2 to 16 blocks of one TPC end during its first wave of long ones: it stands still for 31
+ * cycles each. One TPC's empty blocks go in turns, some 41 starts and then as many reports, of 34 cycles each.)
  *
- * Reports queue up per GPC on their way to the distributor, and launches of replacements that have not started share the
- * queue. When it is full for a TPC, its reports wait, and between two of them it starts blocks after all: one of a first wave,
- * or two others. The queue is full for the TPC nearest to the distributor at rates.report_queue entries, for the next at
- * report_queue_per_tpc more, and so on, as in a chain whose first links fill up first. (e_b32_g3300: blocks go on first on TPC
- * 6 of each GPC, then on 0 and 3, 7, 4, 1, 5 and 2: by ascending report_offset_cycles.) Each entry that leaves lets the TPC
- * send that has waited longest.
+ * A TPC's reports queue up on their way to the distributor. With rates.report_queue of them on it the nearest TPC's next one
+ * waits, of the next TPC with report_queue_per_tpc more, and so on, as in a chain whose first links fill up first. Replacements
+ * that have not started take replacement_places of it each; whenever one of its reports is taken the TPC sends another.
+ * (e_b32_g3300: blocks go on first on TPC 6 of each GPC, then on 0 and 3, 7, 4, 1, 5 and 2: by ascending report_offset_cycles.)
+ * Between two reports that wait the TPC starts blocks after all, starts_per_report on average.
  *
- * The distributor takes one report each rates.report_cycles, of each GPC in turn. (Eight TPCs of one GPC report at full speed
- * together, those of all GPCs do not.)
+ * The distributor takes one report each rates.report_cycles, of each GPC in turn, and of a GPC's TPCs in turn, too. (Blocks of
+ * 1,500 cycles on all SMs: TPCs 0, 3, 6, 1, 4, 7, 2, 5, 8 of each GPC are served once each in 76 cycles where there are eight,
+ * in 86 where nine. Eight TPCs of one GPC report at full speed together, those of all GPCs do not.)
  *
- * An SM starts a block of a first wave launch_cycles after the one before, any other tpc_lag_cycles after the TPC's last. */
+ * An SM starts a block of a first wave launch_cycles after the one before, any other tpc_lag_cycles and replacement_lag_cycles
+ * after the TPC's last. */
 #ifndef WT_DISPATCH_LINKS_H
 #define WT_DISPATCH_LINKS_H
 
@@ -27,15 +30,25 @@
 #include "core/time.h"
 #include "gpu/gpu.h"
 
+enum { WT_PARTS = 1024 }; /* of one: blocks and places on average */
+
 /* A block on its way to its SM. */
 struct wt_launch {
     uint32_t id;       /* of its place */
     bool first_wave;
     wt_time arrival;   /* at the SM */
-    wt_time interval;  /* launch_cycles */
-    wt_time lag;       /* tpc_lag_cycles */
-    wt_time hold;      /* report_held_cycles */
+    wt_time interval;  /* to the SM's next block */
+    wt_time lag;       /* to the next block of the TPC's other SM */
+    wt_time hold;      /* of reports that it waits for */
+    uint32_t places;   /* that it takes of the reports' while it waits, in 1/WT_PARTS */
     wt_time length;    /* of the block, for whoever asked for its launch */
+};
+
+/* What is told of each block of a kernel. */
+struct wt_report {
+    wt_time lead;   /* report_lead_cycles; no more than report_ready_cycles */
+    wt_time send;   /* report_send_cycles */
+    uint32_t starts; /* starts_per_report, in 1/WT_PARTS */
 };
 
 enum wt_link_kind {
@@ -64,8 +77,8 @@ void wt_links_free(struct wt_links *links);
  * wt_links_step will tell. */
 wt_time wt_links_launch(struct wt_links *links, int sm, const struct wt_launch *launch, wt_time now);
 
-/* A block of the SM is over; its report takes `send_time`. Told in the order of the ends. */
-void wt_links_end(struct wt_links *links, int sm, wt_time over, wt_time send_time);
+/* A block of the SM is over. Told in the order of the ends. Keeps `report` until wt_links_step has told of it. */
+void wt_links_end(struct wt_links *links, int sm, wt_time over, const struct wt_report *report);
 
 /* Where it is kept up to date when something happens next; WT_NEVER: nothing will by itself. */
 const wt_time *wt_links_next(const struct wt_links *links);

@@ -86,7 +86,7 @@ static void end_block(struct wt_engine *e)
     wt_time over = over_at(e, resident, running.end);
     *leaving_at(launcher, launcher->leaving_count++) =
         (struct wt_leaving){over, grid->number, (uint8_t)slot, resident->first_wave};
-    wt_links_end(e->links, sm, over, grid->send);
+    wt_links_end(e->links, sm, over, &grid->report);
 }
 
 /* ---- Reports ---- */
@@ -258,6 +258,11 @@ static wt_time time_of(const struct wt_curve *cycles, const struct wt_kernel *ke
     return wt_from_cycles(value > 0 ? value : 0);
 }
 
+static uint32_t parts_of(const struct wt_curve *count, const struct wt_kernel *kernel)
+{
+    return (uint32_t)(wt_curve_at(count, kernel->shape.warps) * WT_PARTS);
+}
+
 /* A kernel reaches the grid scheduler, or something else happens at the front end. */
 static void take_arrival(struct wt_engine *e)
 {
@@ -269,6 +274,7 @@ static void take_arrival(struct wt_engine *e)
     }
     const struct wt_kernel *kernel = &e->simulation->kernels[index];
     double interval = wt_curve_at(&rates->launch_cycles, kernel->shape.warps);
+    wt_time lag = time_of(&rates->tpc_lag_cycles, kernel), again = lag + time_of(&rates->replacement_lag_cycles, kernel);
     struct wt_grid *grid = e->free_grids;
     e->free_grids = grid->next;
     e->grid_count++;
@@ -277,10 +283,13 @@ static void take_arrival(struct wt_engine *e)
         .index = index,
         .number = grid->number,
         .remaining = kernel->grid_blocks,
-        .interval = wt_from_cycles(interval),
-        .lag = time_of(&rates->tpc_lag_cycles, kernel),
-        .send = time_of(&rates->report_send_cycles, kernel),
-        .hold = time_of(&rates->report_held_cycles, kernel),
+        .first = {.first_wave = true, .interval = wt_from_cycles(interval), .lag = lag,
+                  .hold = time_of(&rates->report_held_cycles, kernel)},
+        .replacement = {.interval = again, .lag = again, .hold = time_of(&rates->replacement_held_cycles, kernel),
+                        .places = parts_of(&rates->replacement_places, kernel)},
+        .report = {.lead = wt_sooner(time_of(&rates->report_lead_cycles, kernel), e->ready_time),
+                   .send = time_of(&rates->report_send_cycles, kernel),
+                   .starts = parts_of(&rates->starts_per_report, kernel)},
         .shortest = wt_from_cycles(interval + rates->drain_cycles),
         .outlast = (int64_t)(kernel->outlast_cycles * WT_CYCLE),
         .wait = kernel->cluster > 1 ? wt_from_cycles(interval + rates->cluster_start_cycles) : 0,
@@ -357,8 +366,10 @@ static void start_block(struct wt_engine *e, int sm, int slot)
     uint32_t id = wt_place_id(sm, slot);
     wt_time length = e->sharing ? 0 : cost->duration(cost->context, grid->next_block);
     e->residents[id] = (struct wt_resident){.block = grid->next_block, .first_wave = e->visit.first_wave, .grid = grid};
-    struct wt_launch launch = {id, e->visit.first_wave, e->now + e->launchers[sm].launch_latency, grid->interval, grid->lag, grid->hold,
-                               length};
+    struct wt_launch launch = e->visit.first_wave ? grid->first : grid->replacement;
+    launch.id = id;
+    launch.arrival = e->now + e->launchers[sm].launch_latency;
+    launch.length = length;
     if (e->watched)
         wt_tell_handed_out(e, id, launch.arrival);
     wt_time start = wt_links_launch(e->links, sm, &launch, e->now);

@@ -79,14 +79,19 @@ struct wt_rates {
                                       nearest SM; includes launch_latency_cycles */
     double report_ready_cycles;    /* a block's last instruction -> its report waits to leave its TPC */
     double report_cycles;          /* the distributor takes one report each this long */
-    double report_queue;           /* with so many of a GPC's reports and launches on their way its nearest TPC's reports wait, */
-    double report_queue_per_tpc;   /* with so many more those of the next TPC, and so on */
+    double report_queue;           /* with so many reports on their way a GPC's nearest TPC's next one waits, */
+    double report_queue_per_tpc;   /* with so many more that of the next TPC, and so on */
+    struct wt_curve replacement_places; /* replacements that have not started count for so many */
+    struct wt_curve starts_per_report; /* between two reports that wait a TPC starts so many blocks on average */
+    struct wt_curve report_lead_cycles; /* so long before a report can leave its TPC starts nothing any more */
     struct wt_curve report_send_cycles; /* a TPC sends reports one after another, one each this long, */
-    struct wt_curve report_held_cycles; /* and so much longer while blocks of a first wave wait behind it */
+    struct wt_curve report_held_cycles; /* and so much longer while blocks of a first wave wait behind it, */
+    struct wt_curve replacement_held_cycles; /* or other blocks */
     double drain_cycles;           /* a block is not over earlier than launch_cycles plus this after its start */
     double kernel_gap_cycles;      /* a kernel's last end -> first start of the next one in its stream */
     struct wt_curve launch_cycles; /* interval between two blocks started on one SM */
     struct wt_curve tpc_lag_cycles; /* the TPC's other SM starts a block at least this much later */
+    struct wt_curve replacement_lag_cycles; /* after a replacement the TPC's next one starts so much later than that */
     double cluster_start_cycles;    /* blocks of a cluster start launch_cycles and so much later than single ones would */
     int extra_first_gap;           /* visits to other groups after the extra group's first visit */
     int extra_gap;                 /* visits to other groups between its later visits */
