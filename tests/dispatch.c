@@ -388,6 +388,21 @@ START_TEST(replacements_take_places)
 }
 END_TEST
 
+/* 100 TPCs in one GPC: all of their reports are served, one each 10 cycles, those of every third TPC first. */
+START_TEST(a_gpc_may_have_many_tpcs)
+{
+    struct grid grid = GRID(200, 1000);
+    struct wt_gpu *gpu = gpu_of(1, "sm_count = 100; sms_per_tpc = 1; group_sizes = [100]; gpc_sizes = [100];", INPUT);
+    struct wt_block_run *runs = simulated(gpu, &from_anew, &grid, 1);
+    for (int i = 0; i < 100; i++) {
+        ck_assert_double_eq(wt_to_cycles(runs[100 + i].start), 1300 + 10 * i);
+        ck_assert_int_eq(runs[100 + i].sm, i < 34 ? 3 * i : i < 67 ? 3 * (i - 34) + 1 : 3 * (i - 67) + 2);
+    }
+    free(runs);
+    wt_gpu_free(gpu);
+}
+END_TEST
+
 /* Block 0's report leaves at 110 and is taken at 410, when block 1's, which waits from 210 on, may leave. From 110 to 410 the TPC
  * starts one block, or two, or three. */
 START_TEST(between_reports_that_wait_some_blocks_start)
@@ -576,6 +591,7 @@ Suite *dispatch_suite(void)
     tcase_add_test(tcase, replacements_take_places);
     tcase_add_test(tcase, between_reports_that_wait_some_blocks_start);
     tcase_add_test(tcase, tpcs_take_turns);
+    tcase_add_test(tcase, a_gpc_may_have_many_tpcs);
     tcase_add_test(tcase, all_warps_but_one_of_each_block_are_known_early);
     tcase_add_test(tcase, only_a_first_wave_is_known_early);
     tcase_add_test(tcase, kernels_are_a_gap_apart);

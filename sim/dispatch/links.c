@@ -8,7 +8,7 @@
 /* Where links are not idle: apart from the common ways, which are the shorter for it. */
 #define OUT_OF_THE_WAY __attribute__((noinline))
 
-enum { MOST_TPCS = 64, TURN_STEP = 3 }; /* of a GPC */
+enum { TURN_STEP = 3 }; /* of a GPC's TPCs every third one is served, then those after them, and again */
 
 /* Which places of an array hold a queue; whoever has one adds no more than `size`. */
 struct ring {
@@ -26,7 +26,7 @@ struct message {
     wt_time at;      /* earliest arrival at the distributor */
     uint32_t waited; /* to be sent */
     uint16_t sm;
-    uint8_t rank;    /* of its TPC among those of the GPC */
+    uint16_t rank;   /* of its TPC among those of the GPC */
     bool whole;
 };
 
@@ -41,10 +41,10 @@ struct tpc {
     wt_time busy_from, busy_until; /* sends a report; before, unless it begins only then, others */
     wt_time free_at[2]; /* no block starts before on that SM */
     wt_time travel; /* of a report to the distributor */
-    uint32_t sent, limit; /* reports on their way; sends while they and launches that wait are fewer */
-    uint32_t crowding; /* places that launches take, in 1/WT_PARTS */
+    uint32_t sent, limit; /* reports on their way; sends while they are fewer, */
+    uint32_t crowding; /* with places that launches take, in 1/WT_PARTS */
     uint16_t gpc;
-    uint8_t rank; /* in its GPC's order of turns */
+    uint16_t rank; /* in its GPC's order of turns */
     uint16_t first_sm; /* the other may be any */
     bool waiting; /* the first report, for room on the way */
     bool granted; /* may leave all the same: another one has been taken */
@@ -62,7 +62,7 @@ struct gpc {
     struct message *messages;
     int turn; /* the rank of the TPC to be served first */
     int tpc_count;
-    uint16_t tpcs[MOST_TPCS]; /* by rank */
+    uint16_t *tpcs; /* by rank */
 };
 
 /* When something next happens at a TPC. They are in a tournament, where of equals the lower number wins. */
@@ -443,21 +443,17 @@ static void add_sm(struct wt_links *links, const struct wt_gpu *gpu, int sm)
     links->gpcs[tpc->gpc].ring.size += (uint32_t)gpu->limits.blocks_per_sm;
 }
 
-/* Every third TPC, then those after them, and again. */
 static void take_turns(struct wt_links *links, int g)
 {
     struct gpc *gpc = &links->gpcs[g];
-    uint16_t tpcs[MOST_TPCS];
-    int count = 0, rank = 0;
-    assert(gpc->tpc_count <= MOST_TPCS);
-    for (int i = 0; i < links->tpc_count; i++)
-        if (links->tpcs[i].gpc == g)
-            tpcs[count++] = (uint16_t)i;
+    uint16_t rank = 0;
+    gpc->tpcs = wt_alloc((size_t)gpc->tpc_count, sizeof *gpc->tpcs);
     for (int first = 0; first < TURN_STEP; first++)
-        for (int i = first; i < count; i += TURN_STEP) {
-            links->tpcs[tpcs[i]].rank = (uint8_t)rank;
-            gpc->tpcs[rank++] = tpcs[i];
-        }
+        for (int i = 0, place = 0; i < links->tpc_count; i++)
+            if (links->tpcs[i].gpc == g && place++ % TURN_STEP == first) {
+                links->tpcs[i].rank = rank;
+                gpc->tpcs[rank++] = (uint16_t)i;
+            }
 }
 
 /* How many TPCs of the GPC are nearer to the distributor. */
@@ -525,8 +521,10 @@ void wt_links_free(struct wt_links *links)
         free(links->tpcs[i].ended);
         free(links->tpcs[i].pending);
     }
-    for (int g = 0; g < links->gpc_count; g++)
+    for (int g = 0; g < links->gpc_count; g++) {
         free(links->gpcs[g].messages);
+        free(links->gpcs[g].tpcs);
+    }
     free(links->tpcs);
     free(links->gpcs);
     free(links->tpc_of_sm);

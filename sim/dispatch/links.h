@@ -5,9 +5,10 @@
  * of the block), from rates.report_ready_cycles after the end on; meanwhile it starts nothing, nor in the report_lead_cycles
  * before the first of them. (Blocks of 1,500 cycles on one SM or one TPC, of 30,000 on all others: no replacement of 32 threads
  * starts before 188 + 27 x n cycles after the first of n ends. Where such blocks are empty, the last one starts 145 after the
- * first end.) While blocks of a first wave wait behind it a report takes report_held_cycles longer, while others
- * do that came before the first of these reports replacement_held_cycles. (2 to 16 blocks of one TPC end during its first wave of long ones: it stands still for 31
- * cycles each. One TPC's empty blocks go in turns, some 41 starts and then as many reports, of 34 cycles each.)
+ * first end.) While blocks of a first wave wait behind it a report takes report_held_cycles longer, and
+ * replacement_held_cycles while others do that came before the first of these reports. (2 to 16 blocks of one TPC end during
+ * its first wave of long ones: it stands still for 31 cycles each. One TPC's empty blocks go in turns, some 41 starts and then as
+ * many reports, of 34 cycles each.)
  *
  * A TPC's reports queue up on their way to the distributor. With rates.report_queue of them on it the nearest TPC's next one
  * waits, of the next TPC with report_queue_per_tpc more, and so on, as in a chain whose first links fill up first. Replacements
