@@ -46,7 +46,7 @@ struct wt_grid {
     uint64_t next_block, remaining;
     uint64_t running;    /* blocks that have started and not ended */
     uint64_t unreported; /* blocks that have started and are not known to be over */
-    struct wt_launch first, replacement; /* what its launches have in common */
+    struct wt_launch_kind first, replacement;
     struct wt_report report;
     wt_time shortest;
     wt_time wait; /* from when a block could start until it does */

@@ -26,7 +26,7 @@ struct message {
     wt_time at;      /* earliest arrival at the distributor */
     uint32_t waited; /* to be sent */
     uint16_t sm;
-    uint16_t rank;   /* of its TPC among those of the GPC */
+    uint16_t tpc;
     bool whole;
 };
 
@@ -236,8 +236,8 @@ static inline void insert(struct wt_links *links, int g, const struct message *m
 static inline wt_time held_by(const struct tpc *tpc)
 {
     const struct wt_launch *launch = &tpc->pending[tpc->launches.head].launch;
-    bool waits = tpc->launches.count > 0 && (launch->first_wave || launch->arrival <= tpc->busy_from);
-    return waits ? launch->hold : 0;
+    bool waits = tpc->launches.count > 0 && (launch->kind->first_wave || launch->arrival <= tpc->busy_from);
+    return waits ? launch->kind->hold : 0;
 }
 
 static inline void send(struct wt_links *links, struct tpc *tpc, const struct ended *ended, wt_time now)
@@ -246,7 +246,7 @@ static inline void send(struct wt_links *links, struct tpc *tpc, const struct en
     struct message message = {.at = now + tpc->travel,
                               .waited = (uint32_t)wt_sooner(now - ended->ready, UINT32_MAX),
                               .sm = ended->sm,
-                              .rank = tpc->rank,
+                              .tpc = (uint16_t)(tpc - links->tpcs),
                               .whole = tpc->waiting || idle};
     tpc->busy_from = idle ? now - ended->report->lead : tpc->busy_from;
     tpc->busy_until = now + ended->report->send + held_by(tpc);
@@ -258,15 +258,15 @@ static inline void send(struct wt_links *links, struct tpc *tpc, const struct en
 
 static void occupy(struct tpc *tpc, int which, const struct wt_launch *launch, wt_time start)
 {
-    tpc->free_at[which] = start + launch->interval;
-    tpc->free_at[1 - which] = wt_later(tpc->free_at[1 - which], start + launch->lag);
+    tpc->free_at[which] = start + launch->kind->interval;
+    tpc->free_at[1 - which] = wt_later(tpc->free_at[1 - which], start + launch->kind->lag);
 }
 
 static void start_first(struct tpc *tpc, wt_time now, struct wt_link_event *event)
 {
     struct pending pending = tpc->pending[tpc->launches.head];
     drop_first(&tpc->launches);
-    tpc->crowding -= pending.launch.places;
+    tpc->crowding -= pending.launch.kind->places;
     tpc->allowed = tpc->allowed > WT_PARTS ? tpc->allowed - WT_PARTS : 0;
     occupy(tpc, pending.which, &pending.launch, now);
     event->kind = WT_LINK_STARTED;
@@ -301,7 +301,7 @@ static OUT_OF_THE_WAY void hold_launch(struct wt_links *links, int number, const
 {
     struct tpc *tpc = &links->tpcs[number];
     tpc->pending[append(&tpc->launches)] = *pending;
-    tpc->crowding += pending->launch.places;
+    tpc->crowding += pending->launch.kind->places;
     plan(links, number);
     find_soonest(links);
 }
@@ -357,21 +357,21 @@ static inline int turn_of(const struct wt_links *links, wt_time now)
     return g;
 }
 
-/* How many turns the TPC with that rank is away. */
-static inline int turns_to(const struct gpc *gpc, int rank)
+/* How many turns the TPC is away. */
+static inline int turns_to(const struct gpc *gpc, const struct tpc *tpc)
 {
-    return rank - gpc->turn + (rank < gpc->turn ? gpc->tpc_count : 0);
+    return tpc->rank - gpc->turn + (tpc->rank < gpc->turn ? gpc->tpc_count : 0);
 }
 
 /* Several reports have arrived: puts that of the TPC whose turn it is first. */
-static OUT_OF_THE_WAY void put_turn_first(struct gpc *gpc, wt_time now)
+static OUT_OF_THE_WAY void put_turn_first(const struct wt_links *links, struct gpc *gpc, wt_time now)
 {
     const struct ring *ring = &gpc->ring;
     struct message *messages = gpc->messages;
     uint32_t best = ring->head;
     int fewest = gpc->tpc_count;
     for (uint32_t i = 0, place = ring->head; i < ring->count && messages[place].at <= now && fewest > 0; i++) {
-        int turns = turns_to(gpc, messages[place].rank);
+        int turns = turns_to(gpc, &links->tpcs[messages[place].tpc]);
         best = turns < fewest ? place : best;
         fewest = turns < fewest ? turns : fewest;
         place = place_after(ring, place);
@@ -388,24 +388,24 @@ static inline void step_hub(struct wt_links *links, struct wt_link_event *event)
     struct gpc *gpc = &links->gpcs[g];
     struct ring *ring = &gpc->ring;
     if (ring->count > 1 && gpc->messages[place_after(ring, ring->head)].at <= event->at)
-        put_turn_first(gpc, event->at);
+        put_turn_first(links, gpc, event->at);
     const struct message *message = &gpc->messages[ring->head];
-    int number = gpc->tpcs[message->rank];
+    struct tpc *tpc = &links->tpcs[message->tpc];
     event->kind = WT_LINK_REPORT;
     event->sm = message->sm;
     event->ready = message->at - message->waited;
     event->whole = message->whole;
     event->due = message->at;
-    gpc->turn = message->rank + 1 == gpc->tpc_count ? 0 : message->rank + 1;
+    gpc->turn = tpc->rank + 1 == gpc->tpc_count ? 0 : tpc->rank + 1;
     drop_first(ring);
     links->heads[g] = ring->count > 0 ? gpc->messages[ring->head].at : WT_NEVER;
     links->hub_turn = g + 1 == links->gpc_count ? 0 : g + 1;
     links->hub_free_at = event->at + links->report_time;
-    links->tpcs[number].sent--;
+    tpc->sent--;
     find_hub_next(links);
-    if (links->tpcs[number].waiting) {
-        links->tpcs[number].granted = true;
-        plan(links, number);
+    if (tpc->waiting) {
+        tpc->granted = true;
+        plan(links, (int)(tpc - links->tpcs));
     }
 }
 

@@ -33,16 +33,21 @@
 
 enum { WT_PARTS = 1024 }; /* of one: blocks and places on average */
 
-/* A block on its way to its SM. */
-struct wt_launch {
-    uint32_t id;       /* of its place */
+/* What launches of a kernel's first wave have in common, and its others. */
+struct wt_launch_kind {
     bool first_wave;
-    wt_time arrival;   /* at the SM */
+    uint32_t places;   /* that one takes of the reports' while it waits, in 1/WT_PARTS */
     wt_time interval;  /* to the SM's next block */
     wt_time lag;       /* to the next block of the TPC's other SM */
     wt_time hold;      /* of reports that it waits for */
-    uint32_t places;   /* that it takes of the reports' while it waits, in 1/WT_PARTS */
+};
+
+/* A block on its way to its SM. */
+struct wt_launch {
+    uint32_t id;       /* of its place */
+    wt_time arrival;   /* at the SM */
     wt_time length;    /* of the block, for whoever asked for its launch */
+    const struct wt_launch_kind *kind; /* kept until wt_links_step has told of the start */
 };
 
 /* What is told of each block of a kernel. */

@@ -366,10 +366,8 @@ static void start_block(struct wt_engine *e, int sm, int slot)
     uint32_t id = wt_place_id(sm, slot);
     wt_time length = e->sharing ? 0 : cost->duration(cost->context, grid->next_block);
     e->residents[id] = (struct wt_resident){.block = grid->next_block, .first_wave = e->visit.first_wave, .grid = grid};
-    struct wt_launch launch = e->visit.first_wave ? grid->first : grid->replacement;
-    launch.id = id;
-    launch.arrival = e->now + e->launchers[sm].launch_latency;
-    launch.length = length;
+    struct wt_launch launch = {id, e->now + e->launchers[sm].launch_latency, length,
+                               e->visit.first_wave ? &grid->first : &grid->replacement};
     if (e->watched)
         wt_tell_handed_out(e, id, launch.arrival);
     wt_time start = wt_links_launch(e->links, sm, &launch, e->now);
