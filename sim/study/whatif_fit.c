@@ -39,8 +39,8 @@ static const double LEAST_CACHE = 1.05, CACHE_MISFIT = 0.006, UNLIKELY_CACHE = 0
  * trace does not state works: where the oldest are favoured, so much comes from being served or not. */
 static const double EQUAL_BLOCKS = 0.35, TYPICAL_FAVOUR = 0.5, TYPICAL_SATURATION = 10,
                     TYPICAL_MEMORY = 16, TYPICAL_OCTAVE = 0.0003;
-/* But not where one block in so many has more than so many times the work of half of them. (19 kernels of equal blocks: none has; of 20,000
- * blocks 3 have three times as much, of `atomic_spread`.) */
+/* But not where one block in so many has more than so many times the work of half of them. (19 kernels of equal blocks: none has; one or two
+ * of `atomic_spread`'s 4,096 blocks have three times as much.) */
 static const double FEW_BLOCKS = 0.001, MUCH_MORE = 4;
 /* An SM's shortest block still shares with others: so many times as many warps as saturate the SM are what it would take if
  * it did not (1.2 to 2.3; 14 kernels). */
