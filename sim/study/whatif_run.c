@@ -242,7 +242,8 @@ static struct wt_gpu with_counter(const struct wt_gpu *gpu)
         rates->release_cycles = fmax(0, rates->counter_latency_cycles - COUNTER.far / 2);
     rates->report_cycles = rates->report_ready_cycles = rates->drain_cycles = 0;
     rates->report_send_cycles = rates->report_held_cycles = rates->replacement_held_cycles = (struct wt_curve){0};
-    rates->report_lead_cycles = rates->replacement_lag_cycles = (struct wt_curve){0};
+    rates->report_lead_cycles = rates->replacement_lag_cycles = rates->replacement_places = (struct wt_curve){0};
+    rates->report_queue = 4 * WT_MAX_SLOTS; /* more than a TPC has */
     rates->report_offset_cycles.count = 0;
     return counter;
 }
