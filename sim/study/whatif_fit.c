@@ -703,7 +703,7 @@ enum wt_code wt_whatif_explain(struct wt_whatif *whatif, struct wt_stays *const 
     }
     for (int mode = 0; mode < WT_MODE_COUNT; mode++)
         find_parts(whatif, mode);
-    whatif->chance = inequality(whatif->parts[WT_MODE_SM], whatif->stays, false) > WT_UNEQUAL;
+    whatif->chance = !whatif->fixed && inequality(whatif->parts[WT_MODE_SM], whatif->stays, false) > WT_UNEQUAL;
     whatif->variants = whatif->chance ? WT_WHATIF_VARIANTS : 1;
     sort_ends(whatif);
     if (whatif->fixed) {
