@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "core/heap.h"
 #include "core/mem.h"
 #include "dispatch/copies.h"
 #include "dispatch/host_state.h"
@@ -13,10 +14,11 @@ static wt_time from_us(const struct wt_host *h, double us)
     return wt_from_cycles(us * h->cycles_per_us);
 }
 
-/* ---- The agenda: a binary heap ---- */
+/* ---- The agenda: a heap ---- */
 
-static bool is_sooner(const struct wt_agenda_item *a, const struct wt_agenda_item *b)
+static bool is_sooner(const void *left, const void *right)
 {
+    const struct wt_agenda_item *a = left, *b = right;
     if (a->time != b->time)
         return a->time < b->time;
     return a->kind != b->kind ? a->kind < b->kind : a->which < b->which;
@@ -25,28 +27,15 @@ static bool is_sooner(const struct wt_agenda_item *a, const struct wt_agenda_ite
 /* Not before what has happened already. */
 static void plan(struct wt_host *h, wt_time time, enum wt_agenda_kind kind, uint32_t which)
 {
-    time = wt_later(time, h->now);
     h->agenda = wt_grow(h->agenda, &h->agenda_capacity, h->agenda_count + 1, sizeof *h->agenda);
-    struct wt_agenda_item item = {time, kind, which};
-    size_t at = h->agenda_count++;
-    for (; at > 0 && is_sooner(&item, &h->agenda[(at - 1) / 2]); at = (at - 1) / 2)
-        h->agenda[at] = h->agenda[(at - 1) / 2];
-    h->agenda[at] = item;
+    struct wt_agenda_item item = {wt_later(time, h->now), kind, which};
+    wt_heap_push(h->agenda, &h->agenda_count, sizeof item, &item, is_sooner);
 }
 
 static struct wt_agenda_item take_item(struct wt_host *h)
 {
-    struct wt_agenda_item first = h->agenda[0], last = h->agenda[--h->agenda_count];
-    size_t at = 0;
-    for (size_t child = 1; child < h->agenda_count; child = 2 * at + 1) {
-        if (child + 1 < h->agenda_count && is_sooner(&h->agenda[child + 1], &h->agenda[child]))
-            child++;
-        if (!is_sooner(&h->agenda[child], &last))
-            break;
-        h->agenda[at] = h->agenda[child];
-        at = child;
-    }
-    h->agenda[at] = last;
+    struct wt_agenda_item first;
+    wt_heap_pop(h->agenda, &h->agenda_count, sizeof first, &first, is_sooner);
     return first;
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/heap.h"
 #include "core/mem.h"
 
 /* Ends scale with works but for what starts cost; after so many corrections they do. */
@@ -145,30 +146,23 @@ struct coming {
 
 struct heap {
     struct coming *list;
-    uint32_t count;
+    size_t count;
 };
+
+static bool comes_before(const void *left, const void *right)
+{
+    return ((const struct coming *)left)->when < ((const struct coming *)right)->when;
+}
 
 static void push(struct heap *heap, struct coming coming)
 {
-    uint32_t place = heap->count++;
-    for (; place > 0 && heap->list[(place - 1) / 2].when > coming.when; place = (place - 1) / 2)
-        heap->list[place] = heap->list[(place - 1) / 2];
-    heap->list[place] = coming;
+    wt_heap_push(heap->list, &heap->count, sizeof coming, &coming, comes_before);
 }
 
 static struct coming pop(struct heap *heap)
 {
-    struct coming first = heap->list[0], last = heap->list[--heap->count];
-    uint32_t place = 0;
-    for (uint32_t child = 1; child < heap->count; child = 2 * place + 1) {
-        if (child + 1 < heap->count && heap->list[child + 1].when < heap->list[child].when)
-            child++;
-        if (heap->list[child].when >= last.when)
-            break;
-        heap->list[place] = heap->list[child];
-        place = child;
-    }
-    heap->list[place] = last;
+    struct coming first;
+    wt_heap_pop(heap->list, &heap->count, sizeof first, &first, comes_before);
     return first;
 }
 
@@ -191,7 +185,7 @@ static void follow_gpu(const struct launch *l, const struct wt_bound *bound, dou
             push(&starting, (struct coming){stays->list[l->blocks[next[sm]]].start + l->wait, l->blocks[next[sm]]});
     while (running.count + starting.count > 0) {
         if (speeds[running.count] <= 0)
-            speeds[running.count] = wt_bound_part(bound, running.count * (double)stays->warps / (double)sms);
+            speeds[running.count] = wt_bound_part(bound, (double)running.count * stays->warps / (double)sms);
         double speed = speeds[running.count];
         double end = now + fmax(0, when(&running) - clock) / speed, until = fmin(end, fmax(now, when(&starting)));
         clock += (until - now) * speed;
