@@ -415,6 +415,18 @@ START_TEST(between_reports_that_wait_some_blocks_start)
 }
 END_TEST
 
+/* Blocks come at 0, 100, 200 and so on. Seven end at 710 and send reports from 810 on, one each 50 cycles. Two of the blocks that wait
+ * start all the same, half a block for each report and half a one more with the first. */
+START_TEST(some_blocks_start_between_reports)
+{
+#define SLIPPING "release_cycles = 300; report_ready_cycles = 100; report_send_cycles = 50; visit_cycles = 100;"
+    struct grid grid = GRID(12, 710, 610, 510, 410, 310, 210, 110, 9000);
+    CHECK(12, ALONE, SLIPPING "report_queue = 20;", grid, 0, 100, 200, 300, 400, 500, 600, 700, 800, 1160, 1160, 1160);
+    CHECK(12, ALONE, SLIPPING "report_queue = 20; starts_while_sending = 0.5;", grid, 0, 100, 200, 300, 400, 500, 600, 700, 800, 910,
+          1010, 1110);
+}
+END_TEST
+
 /* Of the reports that wait, one of each TPC in turn: of TPCs 0 and 3, then of 1 and 2. Eight blocks end together. */
 START_TEST(tpcs_take_turns)
 {
@@ -430,25 +442,51 @@ END_TEST
 
 /* ---- Room that is known early ---- */
 
+static struct grid of_eight_warps(struct grid grid)
+{
+    grid.threads = 256;
+    return grid;
+}
+
 /* Eight blocks of 8 warps fill the SM's 64 and end together. The first report tells of itself and of 7 warps of each of the
- * other seven: 49 make room for 6 blocks. The last one comes with the last report, 7 x 10 later. */
+ * other seven: 49 make room for 6 blocks. The last one comes with the last report, 7 x 10 later. With 10 slots two are free before
+ * their blocks are reported, so that each of the next four reports frees one. */
 START_TEST(all_warps_but_one_of_each_block_are_known_early)
 {
-    struct grid grid = GRID(16, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 9000);
-    grid.threads = 256;
+    struct grid grid = of_eight_warps(GRID(16, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 9000));
     CHECK(32, ALONE, INPUT, grid, 0, 0, 0, 0, 0, 0, 0, 0, 1300, 1300, 1300, 1300, 1300, 1300, 1300, 1370);
-    CHECK(10, ALONE, INPUT, grid, 0, 0, 0, 0, 0, 0, 0, 0, 1300, 1300, 1300, 1330, 1340, 1350, 1360, 1370);
+    CHECK(10, ALONE, INPUT, grid, 0, 0, 0, 0, 0, 0, 0, 0, 1300, 1300, 1300, 1310, 1320, 1330, 1340, 1370);
     CHECK(8, ALONE, INPUT, grid, 0, 0, 0, 0, 0, 0, 0, 0, 1300, 1310, 1320, 1330, 1340, 1350, 1360, 1370);
 }
 END_TEST
 
-/* The same blocks, replaced at 1300 and 1370, end 1000 later: now each report tells of its own. */
-START_TEST(only_a_first_wave_is_known_early)
+/* Without a view beyond a block's own end the first report tells of itself, the second of two more with its end (14 warps, one block),
+ * the fifth of three (21 warps, two). With 50 cycles the first tells of three, the second of all that are left. */
+START_TEST(a_report_tells_of_blocks_that_end_soon_after)
 {
-    struct grid grid = GRID(24, 1000);
-    grid.threads = 256;
-    CHECK(32, ALONE, INPUT, grid, 0, 0, 0, 0, 0, 0, 0, 0, 1300, 1300, 1300, 1300, 1300, 1300, 1300, 1370, 2600, 2610, 2620,
-          2630, 2640, 2650, 2660, 2670);
+    struct grid grid = of_eight_warps(GRID(16, 1000, 1050, 1050, 1050, 1051, 1051, 1051, 1051, 9000));
+    CHECK(32, ALONE, INPUT, grid, 0, 0, 0, 0, 0, 0, 0, 0, 1300, 1350, 1350, 1370, 1380, 1380, 1380, 1410);
+    CHECK(32, ALONE, INPUT "report_view_cycles = 50;", grid, 0, 0, 0, 0, 0, 0, 0, 0, 1300, 1300, 1300, 1350, 1350, 1350, 1350, 1410);
+}
+END_TEST
+
+/* When blocks 8 to 15 end, 1000 after they started, no report is on its way: of six the room is known with the first. The seventh
+ * and the last, which started 70 later, come with their own. */
+START_TEST(every_series_tells_of_what_ran_when_it_began)
+{
+    struct grid grid = of_eight_warps(GRID(24, 1000));
+    CHECK(32, ALONE, INPUT, grid, 0, 0, 0, 0, 0, 0, 0, 0, 1300, 1300, 1300, 1300, 1300, 1300, 1300, 1370, 2600, 2600, 2600,
+          2600, 2600, 2600, 2660, 2670);
+}
+END_TEST
+
+/* Where the distributor takes a report each 100 cycles those of the first eight blocks, from 1000 on, are still on their way when
+ * blocks 8 to 14 end at 1400. These ran not yet when that series began, and one block comes with each of their reports. */
+START_TEST(a_series_does_not_tell_of_what_started_later)
+{
+    struct grid grid = of_eight_warps(GRID(24, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 100));
+    CHECK(32, ALONE, "release_cycles = 300; launch_latency_cycles = 100; report_cycles = 100;", grid, 0, 0, 0, 0, 0, 0, 0, 0,
+          1300, 1300, 1300, 1300, 1300, 1300, 1300, 2000, 2100, 2200, 2300, 2400, 2500, 2600, 2700, 2800);
 }
 END_TEST
 
@@ -590,10 +628,13 @@ Suite *dispatch_suite(void)
     tcase_add_test(tcase, a_queue_is_full_for_near_tpcs_first);
     tcase_add_test(tcase, replacements_take_places);
     tcase_add_test(tcase, between_reports_that_wait_some_blocks_start);
+    tcase_add_test(tcase, some_blocks_start_between_reports);
     tcase_add_test(tcase, tpcs_take_turns);
     tcase_add_test(tcase, a_gpc_may_have_many_tpcs);
     tcase_add_test(tcase, all_warps_but_one_of_each_block_are_known_early);
-    tcase_add_test(tcase, only_a_first_wave_is_known_early);
+    tcase_add_test(tcase, a_report_tells_of_blocks_that_end_soon_after);
+    tcase_add_test(tcase, every_series_tells_of_what_ran_when_it_began);
+    tcase_add_test(tcase, a_series_does_not_tell_of_what_started_later);
     tcase_add_test(tcase, kernels_are_a_gap_apart);
     tcase_add_test(tcase, kernels_of_one_stream_do_not_overlap);
     tcase_add_test(tcase, a_block_that_never_fits_is_refused);

@@ -37,6 +37,7 @@ static Suite *(*const suites[])(void) = {
     trace_suite,
     clocks_suite,
     topology_suite,
+    part_suite,
     unseen_suite,
     capture_suite,
     calibrate_suite,

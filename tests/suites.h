@@ -5,6 +5,7 @@
 #include <check.h>
 
 Suite *core_suite(void);
+Suite *part_suite(void);
 Suite *unseen_suite(void);
 Suite *calibrate_suite(void);
 Suite *cli_suite(void);

@@ -1,6 +1,8 @@
 /* Does a trace tell how long its blocks stay beyond their clock reads? */
 #include <math.h>
+#include <stdlib.h>
 
+#include "core/mem.h"
 #include "study/let_in.h"
 #include "study/replay.h"
 #include "study/unseen.h"
@@ -193,18 +195,60 @@ START_TEST(admission_tells_whose_end_let_a_block_in)
 }
 END_TEST
 
-/* One FMA chain of exponential lengths, seven warps a block: what the youngest wait before they read their start is half of all time, and
- * an SM's other blocks end meanwhile. Repetitions differ by 13 %. */
-START_TEST(starving_blocks_are_told_their_usual_time)
+static struct wt_replay *replayed(const char *trace)
 {
     struct wt_replay *replay;
     struct wt_error err = {0};
     struct wt_replay_setup setup = {.seed = 1, .unseen_cycles = NAN};
-    ck_assert_msg(wt_replay_trace(WT_SOURCE_ROOT "/traces/h200/questions/fma1_b224.r0.csv.zst", &setup, &replay, &err) == WT_OK, "%s",
-                  err.text);
+    char *path = wt_format(WT_SOURCE_ROOT "/traces/h200/%s.csv.zst", trace);
+    ck_assert_msg(wt_replay_trace(path, &setup, &replay, &err) == WT_OK, "%s", err.text);
+    free(path);
+    return replay;
+}
+
+static double unseen_in(const char *trace)
+{
+    struct wt_replay *replay = replayed(trace);
+    double cycles = replay->whole.unseen_cycles;
+    wt_replay_free(replay);
+    return cycles;
+}
+
+/* One FMA chain of exponential lengths, seven warps a block: what the youngest wait before they read their start is half of all time, and
+ * an SM's other blocks end meanwhile. Repetitions differ by 13 %. */
+START_TEST(starving_blocks_are_told_their_usual_time)
+{
+    struct wt_replay *replay = replayed("questions/fma1_b224.r0");
     ck_assert_double_le(fabs(replay->whole.makespan_error), 0.03);
     ck_assert_double_le(replay->whole.start_error_p50, 2500);
     wt_replay_free(replay);
+}
+END_TEST
+
+/* Blocks of lognormal lengths tell that those of the same program stay 4 cycles. Where a TPC's blocks end together starts wait for their
+ * reports, up to 16 x 17 cycles, which is not the blocks' stay. */
+START_TEST(a_tpcs_reports_do_not_look_unseen)
+{
+    ck_assert_double_le(fabs(unseen_in("test/long/lognormal_b256.r0") - 4), 1);
+    ck_assert_double_le(fabs(unseen_in("test/long/spin20k_b256.r0")), 10);
+    ck_assert_double_le(fabs(unseen_in("test/short/empty_g2112.r0")), 10);
+}
+END_TEST
+
+/* Empty blocks end so close together that no release is quiet, but all of them are late by as much. Those of the earlier program stay
+ * longer than they recorded, by about the same whatever their size; the present program's record what they stay. */
+START_TEST(replays_tell_where_no_release_does)
+{
+    static const char *const earlier[] = {"empty_b128.r0", "empty_b256.r0", "empty_b512.r0"};
+    static const char *const present[] = {"fit/empty_b128.r0", "fit/empty_b256.r0", "fit/empty_b512.r0"};
+    for (int i = 0; i < 3; i++) {
+        struct wt_replay *replay = replayed(earlier[i]);
+        ck_assert_double_le(fabs(replay->whole.unseen_cycles - 160), 40);
+        ck_assert_double_le(fabs(replay->whole.makespan_error), 0.01);
+        ck_assert_double_le(replay->whole.start_error_p50, 60);
+        wt_replay_free(replay);
+        ck_assert_double_le(unseen_in(present[i]), 20);
+    }
 }
 END_TEST
 
@@ -220,6 +264,8 @@ Suite *unseen_suite(void)
     tcase_add_test(tcase, where_blocks_wait_for_a_sub_core_only_sure_pairs_count);
     tcase_add_test(tcase, admission_tells_whose_end_let_a_block_in);
     tcase_add_test(tcase, starving_blocks_are_told_their_usual_time);
+    tcase_add_test(tcase, a_tpcs_reports_do_not_look_unseen);
+    tcase_add_test(tcase, replays_tell_where_no_release_does);
     suite_add_tcase(suite, tcase);
     return suite;
 }

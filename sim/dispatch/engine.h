@@ -13,25 +13,23 @@
 
 /* A block on its way to its SM, or running there. */
 struct wt_resident {
-    uint64_t block : 63;
-    uint64_t first_wave : 1;
+    uint64_t block;
     wt_time start;
     struct wt_grid *grid;
 };
 
 /* A block that has ended and is not reported. */
 struct wt_leaving {
-    wt_time over;
+    wt_time start, over;
     uint16_t grid; /* its number */
     uint8_t slot;
-    bool first_wave;
 };
 
 /* What the distributor knows of one SM. */
 struct wt_launcher {
     _Alignas(WT_LINE_BYTES) wt_time launch_latency; /* distributor to first instruction */
     uint16_t partner;       /* the TPC's other SM, or the SM itself */
-    uint16_t leaving_head, leaving_count;
+    uint16_t leaving_head;
     uint16_t early;         /* of the first ones leaving the room is known to be free */
     int32_t clustered;      /* resident blocks of clusters */
     struct wt_leaving leaving[WT_MAX_SLOTS]; /* a ring, in the order of the ends */
@@ -53,7 +51,7 @@ struct wt_grid {
     int64_t outlast;
     bool by_tpc; /* an SM takes several blocks of the clusters, which then go to whole TPCs */
     int spare_warps; /* of an SM full of its blocks, wherever the sub-cores' pointer is */
-    uint64_t first_wave; /* blocks of it that are not reported */
+    int least_leaving; /* blocks of an SM have to, for the room of one to be known before its report */
     int most_early;  /* blocks whose room may be known before their report; 0 where warps are not what an SM runs out of */
     wt_time first_start, last_start, last_end;
 };
@@ -69,6 +67,7 @@ struct wt_engine {
     int sm_count;
     struct wt_sm **sms;
     struct wt_launcher *launchers; /* by SM */
+    uint8_t *leaving;              /* by SM: blocks that have ended and are not reported; apart, for whoever looks at many */
     struct wt_resident *residents; /* by id */
     struct wt_links *links;
     const wt_time *next_link; /* when something happens on them */
@@ -88,7 +87,7 @@ struct wt_engine {
     wt_time next_arrival;       /* of a kernel at the grid scheduler */
     wt_time now;                /* the distributor's */
     wt_time origin;             /* WT_NEVER until the first block has ended */
-    wt_time visit_time, ready_time, launch_latency;
+    wt_time visit_time, ready_time, view_time, launch_latency;
 };
 
 /* An SM and a block slot of it. */

@@ -27,7 +27,6 @@ struct message {
     uint32_t waited; /* to be sent */
     uint16_t sm;
     uint16_t tpc;
-    bool whole;
 };
 
 /* A block that has to wait on its way. */
@@ -41,6 +40,7 @@ struct tpc {
     wt_time busy_from, busy_until; /* sends a report; before, unless it begins only then, others */
     wt_time free_at[2]; /* no block starts before on that SM */
     wt_time travel; /* of a report to the distributor */
+    wt_time taken, series; /* its latest report; when the first of that one's series left */
     uint32_t sent, limit; /* reports on their way; sends while they are fewer, */
     uint32_t crowding; /* with places that launches take, in 1/WT_PARTS */
     uint16_t gpc;
@@ -48,7 +48,8 @@ struct tpc {
     uint16_t first_sm; /* the other may be any */
     bool waiting; /* the first report, for room on the way */
     bool granted; /* may leave all the same: another one has been taken */
-    uint32_t allowed; /* starts while it waits, in 1/WT_PARTS */
+    uint32_t allowed; /* starts while it waits, in 1/WT_PARTS, */
+    uint32_t slips; /* and while it sends */
     struct ring reports; /* to be sent */
     struct ring launches; /* what is to start, in the order in which it was handed out */
     struct ended *ended;
@@ -80,6 +81,7 @@ struct wt_links {
     int hub_turn;    /* the GPC to be served first */
     int hub_soonest; /* the one whose first report is due first */
     int tpc_count, gpc_count;
+    uint32_t few; /* reports of a TPC on their way: so long a first wave's blocks slip in */
     struct tpc *tpcs;
     struct gpc *gpcs;
     uint16_t *tpc_of_sm;
@@ -174,11 +176,21 @@ static wt_time past_report(const struct tpc *tpc, wt_time time)
     return wt_later(time, time >= tpc->busy_from ? tpc->busy_until : 0);
 }
 
-/* From when on the first report that is to be sent keeps others from starting. */
+/* From when on the first report that is to be sent keeps others from starting: before it is ready where none is on its way. */
 static wt_time stop_of(const struct tpc *tpc)
 {
     const struct ended *ended = &tpc->ended[tpc->reports.head];
-    return tpc->reports.count > 0 && !tpc->waiting ? ended->ready - ended->report->lead : WT_NEVER;
+    if (tpc->reports.count == 0 || tpc->waiting)
+        return WT_NEVER;
+    return ended->ready - (tpc->sent == 0 ? ended->report->lead : 0);
+}
+
+/* The first pending block may start between two reports. */
+static bool may_slip(const struct wt_links *links, const struct tpc *tpc)
+{
+    if (tpc->waiting || tpc->slips < WT_PARTS || tpc->launches.count == 0)
+        return false;
+    return tpc->sent < links->few || !tpc->pending[tpc->launches.head].launch.kind->first_wave;
 }
 
 /* When the first pending block could start; WT_NEVER: not before a report has left. */
@@ -188,7 +200,7 @@ static wt_time start_of(const struct wt_links *links, const struct tpc *tpc)
     if (tpc->launches.count == 0 || !may_start(tpc))
         return WT_NEVER;
     wt_time start = past_report(tpc, wt_later(wt_later(pending->launch.arrival, tpc->free_at[pending->which]), links->now));
-    return start < stop_of(tpc) ? start : WT_NEVER;
+    return start < stop_of(tpc) || may_slip(links, tpc) ? start : WT_NEVER;
 }
 
 static bool is_full(const struct tpc *tpc)
@@ -242,13 +254,14 @@ static inline wt_time held_by(const struct tpc *tpc)
 
 static inline void send(struct wt_links *links, struct tpc *tpc, const struct ended *ended, wt_time now)
 {
-    bool idle = now > tpc->busy_until;
     struct message message = {.at = now + tpc->travel,
                               .waited = (uint32_t)wt_sooner(now - ended->ready, UINT32_MAX),
                               .sm = ended->sm,
-                              .tpc = (uint16_t)(tpc - links->tpcs),
-                              .whole = tpc->waiting || idle};
-    tpc->busy_from = idle ? now - ended->report->lead : tpc->busy_from;
+                              .tpc = (uint16_t)(tpc - links->tpcs)};
+    bool first = now > tpc->busy_until;
+    uint32_t left = tpc->slips < WT_PARTS ? tpc->slips : WT_PARTS;
+    tpc->slips = ended->report->slips > 0 ? (first ? WT_PARTS / 2 : left) + ended->report->slips : 0;
+    tpc->busy_from = first ? now - ended->report->lead : tpc->busy_from;
     tpc->busy_until = now + ended->report->send + held_by(tpc);
     tpc->allowed = (tpc->allowed < WT_PARTS ? tpc->allowed : WT_PARTS - 1) + ended->report->starts;
     tpc->waiting = tpc->granted = false;
@@ -265,6 +278,10 @@ static void occupy(struct tpc *tpc, int which, const struct wt_launch *launch, w
 static void start_first(struct tpc *tpc, wt_time now, struct wt_link_event *event)
 {
     struct pending pending = tpc->pending[tpc->launches.head];
+    if (now >= stop_of(tpc)) {
+        tpc->slips -= WT_PARTS;
+        tpc->busy_until = wt_later(tpc->busy_until, now + pending.launch.kind->lag);
+    }
     drop_first(&tpc->launches);
     tpc->crowding -= pending.launch.kind->places;
     tpc->allowed = tpc->allowed > WT_PARTS ? tpc->allowed - WT_PARTS : 0;
@@ -274,17 +291,18 @@ static void start_first(struct tpc *tpc, wt_time now, struct wt_link_event *even
     event->length = pending.launch.length;
 }
 
-/* Reports go before launches. */
+/* Reports go before launches, but for those that slip in. */
 static OUT_OF_THE_WAY void step_tpc(struct wt_links *links, int number, struct wt_link_event *event)
 {
     struct tpc *tpc = &links->tpcs[number];
     wt_time now = event->at;
     bool report = tpc->reports.count > 0 && tpc->ended[tpc->reports.head].ready <= now && tpc->busy_until <= now;
-    if (report && !is_full(tpc)) {
+    bool slip = report && may_slip(links, tpc) && start_of(links, tpc) <= now;
+    if (report && !slip && !is_full(tpc)) {
         send(links, tpc, &tpc->ended[tpc->reports.head], now);
         drop_first(&tpc->reports);
     } else {
-        tpc->waiting |= report;
+        tpc->waiting |= report && !slip;
         if (start_of(links, tpc) <= now)
             start_first(tpc, now, event);
     }
@@ -330,13 +348,14 @@ static OUT_OF_THE_WAY void hold_report(struct wt_links *links, int number, const
     find_soonest(links);
 }
 
-/* Far from a full queue it is sure when the report leaves. */
+/* Far from a full queue it is sure when the report leaves, but for blocks that slip in before it where several wait. */
 void wt_links_end(struct wt_links *links, int sm, wt_time over, const struct wt_report *report)
 {
     int number = links->tpc_of_sm[sm];
     struct tpc *tpc = &links->tpcs[number];
     struct ended ended = {.ready = over + links->ready_time, .report = report, .sm = (uint16_t)sm};
-    if (is_clear(tpc) && 2 * tpc->sent < tpc->limit) {
+    bool held = report->slips > 0 && ended.ready + report->send < tpc->busy_until;
+    if (is_clear(tpc) && 2 * tpc->sent < tpc->limit && !held) {
         send(links, tpc, &ended, wt_later(ended.ready, tpc->busy_until));
         links->soonest = wt_sooner(links->soonest, links->hub_next);
         return;
@@ -382,6 +401,13 @@ static OUT_OF_THE_WAY void put_turn_first(const struct wt_links *links, struct g
     messages[ring->head] = first;
 }
 
+/* When the series began of a report that left at `left`. Without a branch, which nobody would foresee. */
+static inline wt_time begins_with(wt_time left, const struct tpc *tpc)
+{
+    wt_time alone = (wt_time)0 - (tpc->taken <= left);
+    return (left & alone) | (tpc->series & ~alone);
+}
+
 static inline void step_hub(struct wt_links *links, struct wt_link_event *event)
 {
     int g = turn_of(links, event->at);
@@ -391,17 +417,18 @@ static inline void step_hub(struct wt_links *links, struct wt_link_event *event)
         put_turn_first(links, gpc, event->at);
     const struct message *message = &gpc->messages[ring->head];
     struct tpc *tpc = &links->tpcs[message->tpc];
+    wt_time left = message->at - tpc->travel;
     event->kind = WT_LINK_REPORT;
     event->sm = message->sm;
     event->ready = message->at - message->waited;
-    event->whole = message->whole;
-    event->due = message->at;
+    event->series = tpc->series = begins_with(left, tpc);
     gpc->turn = tpc->rank + 1 == gpc->tpc_count ? 0 : tpc->rank + 1;
     drop_first(ring);
     links->heads[g] = ring->count > 0 ? gpc->messages[ring->head].at : WT_NEVER;
     links->hub_turn = g + 1 == links->gpc_count ? 0 : g + 1;
     links->hub_free_at = event->at + links->report_time;
     tpc->sent--;
+    tpc->taken = event->at;
     find_hub_next(links);
     if (tpc->waiting) {
         tpc->granted = true;
@@ -418,11 +445,6 @@ void wt_links_step(struct wt_links *links, struct wt_link_event *event)
     else
         step_tpc(links, (int)links->turns[1].tpc, event);
     find_soonest(links);
-}
-
-wt_time wt_links_left(const struct wt_links *links, const struct wt_link_event *report)
-{
-    return report->due - links->tpcs[links->tpc_of_sm[report->sm]].travel;
 }
 
 /* ---- Setting up ---- */
@@ -497,7 +519,8 @@ struct wt_links *wt_links_new(const struct wt_gpu *gpu)
     *links = (struct wt_links){.tpc_count = t->tpc_count, .gpc_count = t->gpc_count, .leaf_count = 2,
                                .soonest = WT_NEVER, .hub_next = WT_NEVER,
                                .ready_time = wt_from_cycles(gpu->rates.report_ready_cycles),
-                               .report_time = wt_from_cycles(gpu->rates.report_cycles)};
+                               .report_time = wt_from_cycles(gpu->rates.report_cycles),
+                               .few = (uint32_t)gpu->rates.report_queue};
     while (links->leaf_count < (uint32_t)t->tpc_count)
         links->leaf_count *= 2;
     allocate(links, t);

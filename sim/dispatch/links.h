@@ -3,18 +3,23 @@
  *
  * A TPC sends its blocks' reports one at a time, in the order in which they ended, each in rates.report_send_cycles (by warps
  * of the block), from rates.report_ready_cycles after the end on; meanwhile it starts nothing, nor in the report_lead_cycles
- * before the first of them. (Blocks of 1,500 cycles on one SM or one TPC, of 30,000 on all others: no replacement of 32 threads
+ * before one while none is on its way. (Blocks of 1,500 cycles on one SM or one TPC, of 30,000 on all others: no replacement of 32 threads
  * starts before 188 + 27 x n cycles after the first of n ends. Where such blocks are empty, the last one starts 145 after the
  * first end.) While blocks of a first wave wait behind it a report takes report_held_cycles longer, and
  * replacement_held_cycles while others do that came before the first of these reports. (2 to 16 blocks of one TPC end during
  * its first wave of long ones: it stands still for 31 cycles each. One TPC's empty blocks go in turns, some 41 starts and then as
- * many reports, of 34 cycles each.)
+ * many reports, of 34 cycles each. But where 32 blocks end in a TPC one each 60 to 100 cycles, others start in time: spin20k_b32.)
  *
  * A TPC's reports queue up on their way to the distributor. With rates.report_queue of them on it the nearest TPC's next one
  * waits, of the next TPC with report_queue_per_tpc more, and so on, as in a chain whose first links fill up first. Replacements
  * that have not started take replacement_places of it each; whenever one of its reports is taken the TPC sends another.
  * (e_b32_g3300: blocks go on first on TPC 6 of each GPC, then on 0 and 3, 7, 4, 1, 5 and 2: by ascending report_offset_cycles.)
- * Between two reports that wait the TPC starts blocks after all, starts_per_report on average.
+ * Between two reports that wait the TPC starts blocks after all, starts_per_report on average; and starts_while_sending between
+ * others, half a block more with the first, of a first wave only as long as fewer than report_queue are on their way. (empty_b64: when
+ * the TPCs have stopped they start 0.81 blocks for each three reports up to the 18th, 0.58 more with the first three, 0.36 for each
+ * three of the next nine. No block of one warp starts so, nor do replacements of 8 warps: empty_g2112.)
+ *
+ * Reports of a TPC that follow each other so closely that one is always on its way are a series (simulate.h).
  *
  * The distributor takes one report each rates.report_cycles, of each GPC in turn, and of a GPC's TPCs in turn, too. (Blocks of
  * 1,500 cycles on all SMs: TPCs 0, 3, 6, 1, 4, 7, 2, 5, 8 of each GPC are served once each in 76 cycles where there are eight,
@@ -55,6 +60,7 @@ struct wt_report {
     wt_time lead;   /* report_lead_cycles; no more than report_ready_cycles */
     wt_time send;   /* report_send_cycles */
     uint32_t starts; /* starts_per_report, in 1/WT_PARTS */
+    uint32_t slips;  /* starts_while_sending, in 1/WT_PARTS */
 };
 
 enum wt_link_kind {
@@ -70,8 +76,7 @@ struct wt_link_event {
     wt_time length;
     uint16_t sm;     /* where a block ended */
     wt_time ready;   /* when the report would have been there on idle links */
-    wt_time due;     /* when it reached the distributor's end of the link */
-    bool whole;      /* it left its TPC after a pause or a wait, and tells how both SMs stood then */
+    wt_time series;  /* when the first of its series left the TPC; a series ends when none of them is on the way */
 };
 
 struct wt_links; /* opaque */
@@ -91,8 +96,5 @@ const wt_time *wt_links_next(const struct wt_links *links);
 
 /* What happens then. Everything else that happens before must have been told. */
 void wt_links_step(struct wt_links *links, struct wt_link_event *event);
-
-/* When a report left its TPC. */
-wt_time wt_links_left(const struct wt_links *links, const struct wt_link_event *report);
 
 #endif

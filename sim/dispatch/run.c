@@ -82,10 +82,10 @@ static void end_block(struct wt_engine *e)
     wt_tell_block(e, running.id, running.end);
     if (e->watched)
         wt_tell_ended(e, running.id, running.end);
-    assert(launcher->leaving_count < WT_MAX_SLOTS);
+    assert(e->leaving[sm] < WT_MAX_SLOTS);
     wt_time over = over_at(e, resident, running.end);
-    *leaving_at(launcher, launcher->leaving_count++) =
-        (struct wt_leaving){over, grid->number, (uint8_t)slot, resident->first_wave};
+    *leaving_at(launcher, e->leaving[sm]++) =
+        (struct wt_leaving){resident->start, over, grid->number, (uint8_t)slot};
     wt_links_end(e->links, sm, over, &grid->report);
 }
 
@@ -144,15 +144,16 @@ static void release(struct wt_engine *e, int sm, const struct wt_leaving *block,
         wt_room_open(&e->room, sm);
 }
 
-/* Blocks that were over by `left`: all of their warps but one each make room, as far as there are block slots besides. */
-static void release_early(struct wt_engine *e, int sm, wt_time left)
+/* Blocks that ran when the series began and were over by `seen`: all of their warps but one each make room, as far as there are
+ * block slots besides. */
+static void release_early(struct wt_engine *e, int sm, wt_time series, wt_time seen)
 {
     struct wt_launcher *launcher = &e->launchers[sm];
     const struct wt_grid *head = e->head;
-    int ended = 0, warps = head->kernel->shape.warps;
-    while (ended < launcher->leaving_count) {
+    int ended = launcher->early, warps = head->kernel->shape.warps;
+    while (ended < e->leaving[sm]) {
         const struct wt_leaving *block = leaving_at(launcher, (uint32_t)ended);
-        if (&e->grids[block->grid] != head || !block->first_wave || block->over > left)
+        if (&e->grids[block->grid] != head || block->start > series || block->over > seen)
             break;
         ended++;
     }
@@ -169,7 +170,7 @@ static void take_report(struct wt_engine *e, const struct wt_link_event *report)
     struct wt_launcher *launcher = &e->launchers[report->sm];
     struct wt_leaving block = *leaving_at(launcher, 0);
     struct wt_grid *grid = &e->grids[block.grid];
-    launcher->leaving_head = --launcher->leaving_count > 0 ? (launcher->leaving_head + 1U) % WT_MAX_SLOTS : 0;
+    launcher->leaving_head = --e->leaving[report->sm] > 0 ? (launcher->leaving_head + 1U) % WT_MAX_SLOTS : 0;
     e->unreported--;
     grid->unreported--;
     if (launcher->early > 0)
@@ -178,12 +179,12 @@ static void take_report(struct wt_engine *e, const struct wt_link_event *report)
         release(e, report->sm, &block, report->ready);
     if (e->head && grid != e->head && e->unreported == e->head->unreported)
         count_room(e);
-    grid->first_wave -= block.first_wave;
-    if (report->whole && e->head && e->head->most_early > 0 && e->head->first_wave > 0) {
-        wt_time left = wt_links_left(e->links, report);
-        release_early(e, report->sm, left);
-        if (launcher->partner != report->sm)
-            release_early(e, launcher->partner, left);
+    if (e->head && e->head->most_early > 0) {
+        wt_time seen = block.over + e->view_time;
+        if (e->leaving[report->sm] >= e->head->least_leaving)
+            release_early(e, report->sm, report->series, seen);
+        if (launcher->partner != report->sm && e->leaving[launcher->partner] >= e->head->least_leaving)
+            release_early(e, launcher->partner, report->series, seen);
     }
     if (grid->unreported == 0 && grid->remaining == 0)
         finish_grid(e, grid);
@@ -249,6 +250,7 @@ static void count_early(const struct wt_engine *e, struct wt_grid *grid)
     grid->most_early = limits->blocks_per_sm - most;
     int spare = limits->warps_per_sm - most * shape->warps - (limits->subcores - 1);
     grid->spare_warps = spare > 0 ? spare : 0;
+    grid->least_leaving = shape->warps > 1 ? (shape->warps - grid->spare_warps + shape->warps - 2) / (shape->warps - 1) : 1;
 }
 
 /* Curves go on straight beyond their ends, but not below 0. */
@@ -289,7 +291,8 @@ static void take_arrival(struct wt_engine *e)
                         .places = parts_of(&rates->replacement_places, kernel)},
         .report = {.lead = wt_sooner(time_of(&rates->report_lead_cycles, kernel), e->ready_time),
                    .send = time_of(&rates->report_send_cycles, kernel),
-                   .starts = parts_of(&rates->starts_per_report, kernel)},
+                   .starts = parts_of(&rates->starts_per_report, kernel),
+                   .slips = parts_of(&rates->starts_while_sending, kernel)},
         .shortest = wt_from_cycles(interval + rates->drain_cycles),
         .outlast = (int64_t)(kernel->outlast_cycles * WT_CYCLE),
         .wait = kernel->cluster > 1 ? wt_from_cycles(interval + rates->cluster_start_cycles) : 0,
@@ -365,7 +368,7 @@ static void start_block(struct wt_engine *e, int sm, int slot)
     const struct wt_cost *cost = &grid->kernel->cost;
     uint32_t id = wt_place_id(sm, slot);
     wt_time length = e->sharing ? 0 : cost->duration(cost->context, grid->next_block);
-    e->residents[id] = (struct wt_resident){.block = grid->next_block, .first_wave = e->visit.first_wave, .grid = grid};
+    e->residents[id] = (struct wt_resident){.block = grid->next_block, .grid = grid};
     struct wt_launch launch = {id, e->now + e->launchers[sm].launch_latency, length,
                                e->visit.first_wave ? &grid->first : &grid->replacement};
     if (e->watched)
@@ -376,7 +379,6 @@ static void start_block(struct wt_engine *e, int sm, int slot)
     grid->next_block++;
     grid->remaining--;
     grid->running++;
-    grid->first_wave += e->visit.first_wave;
     grid->unreported++;
     e->unreported++;
 }

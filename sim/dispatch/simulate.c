@@ -94,10 +94,12 @@ static void set_up(struct wt_engine *e)
     e->origin = WT_NEVER;
     e->visit_time = wt_from_cycles(gpu->rates.visit_cycles);
     e->ready_time = wt_from_cycles(gpu->rates.report_ready_cycles);
+    e->view_time = wt_from_cycles(gpu->rates.report_view_cycles);
     e->launch_latency = wt_from_cycles(gpu->rates.launch_latency_cycles);
     e->sms = wt_alloc((size_t)e->sm_count, sizeof *e->sms);
     for (int sm = 0; sm < e->sm_count; sm++)
         e->sms[sm] = wt_sm_new(&gpu->limits);
+    e->leaving = wt_alloc((size_t)e->sm_count, sizeof *e->leaving);
     e->residents = wt_alloc((size_t)e->sm_count * WT_MAX_SLOTS, sizeof *e->residents);
     wt_endqueue_init(&e->ends, (size_t)e->sm_count * (size_t)gpu->limits.blocks_per_sm);
     wt_room_init(&e->room, &gpu->topology, e->sms);
@@ -123,6 +125,7 @@ static void tear_down(struct wt_engine *e)
     wt_links_free(e->links);
     free(e->sms);
     free(e->launchers);
+    free(e->leaving);
     free(e->residents);
     free(e->grids);
     free(e->cluster_room);

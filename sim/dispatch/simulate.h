@@ -9,12 +9,13 @@
  * report is at the distributor release_cycles - launch_latency_cycles later (plus its TPC's report offset) when the links are
  * idle, and only then is its room known to be free. A freed slot is thus refilled on its own SM.
  *
- * Except that room of a first wave's blocks is known sooner where warps or registers are what an SM runs out of. A report
- * that leaves its TPC after a pause, or after it had to wait, tells how both SMs stood: of each block that had ended, all
- * warps but one are free. They make room as far as the SM has block slots besides those of blocks that are not reported.
- * (spin20k_b256: 7 of an SM's 8 blocks are replaced at once, the last one after some 1,000 cycles. Of blocks that replaced
- * others one is reported for each that is handed out: otherwise empty_b96 and empty_b128 would be over 13 and 16 % sooner.
- * Why is not known.)
+ * Except that room is known sooner where warps or registers are what an SM runs out of. A report tells how both SMs of its TPC
+ * stand: of each block that is over report_view_cycles after its own, all warps but one are free. They make room as far as the SM
+ * has block slots besides those of blocks that are not reported. But only blocks that ran when the first report of the series left
+ * (links.h). (spin20k_b256: 7 of an SM's 8 blocks are replaced at once, the last one after some 1,000 cycles. empty_b448: the
+ * same in every wave, as each begins when all reports of the one before have been taken. spin300_b128: so it is for all blocks of the
+ * first wave, each report adding those that ended since; the second wave's end while the first's reports still wait, and one is
+ * handed out for each report. So it is in the steady state of empty_b96 and empty_b128, too.)
  *
  * Kernels reach the grid scheduler when a front end says so (dispatch/front_end.h); limits.resident_grids fit into it.
  * It hands out the blocks of one at a time, the most urgent, and of equals the one that came first: another gets its

@@ -78,11 +78,13 @@ struct wt_rates {
     double release_cycles;         /* a block's last instruction -> first instruction of its replacement, unloaded,
                                       nearest SM; includes launch_latency_cycles */
     double report_ready_cycles;    /* a block's last instruction -> its report waits to leave its TPC */
+    double report_view_cycles;     /* a report tells also of blocks that end up to so long after its own */
     double report_cycles;          /* the distributor takes one report each this long */
     double report_queue;           /* with so many reports on their way a GPC's nearest TPC's next one waits, */
     double report_queue_per_tpc;   /* with so many more that of the next TPC, and so on */
     struct wt_curve replacement_places; /* replacements that have not started count for so many */
     struct wt_curve starts_per_report; /* between two reports that wait a TPC starts so many blocks on average */
+    struct wt_curve starts_while_sending; /* and so many between two that do not, while fewer than report_queue are on their way */
     struct wt_curve report_lead_cycles; /* so long before a report can leave its TPC starts nothing any more */
     struct wt_curve report_send_cycles; /* a TPC sends reports one after another, one each this long, */
     struct wt_curve report_held_cycles; /* and so much longer while blocks of a first wave wait behind it, */

@@ -11,9 +11,13 @@
 #include "observe/measured.h"
 #include "sm/occupancy.h"
 #include "study/arrivals.h"
+#include "study/part.h"
 #include "study/replay_tasks.h"
 #include "study/unseen.h"
 #include "trace/topology.h"
+
+/* What is tried where no release tells what blocks stay beyond their clock reads. */
+enum { MOST_UNSEEN_CYCLES = 240, UNSEEN_STEP_CYCLES = 8 };
 
 struct measurement {
     wt_time start, duration;
@@ -30,6 +34,7 @@ struct launch {
     struct wt_shape shape;
     int blocks_per_sm;
     double unseen_cycles;
+    bool unseen_untold; /* by single releases: replays may tell */
     double *start_errors; /* by block, cycles */
     uint64_t first_wave_hits;
     uint64_t first_wave_blocks;
@@ -262,8 +267,8 @@ static uint64_t at_once(const struct launch *launch, bool together)
     return started < launch->first_wave_blocks ? started : launch->first_wave_blocks;
 }
 
-static enum wt_code prepare(struct launch *launch, const struct wt_replay *replay, const struct wt_gpu *gpu,
-                            const struct wt_replay_setup *setup, double origin, struct wt_error *err)
+static enum wt_code prepare(struct launch *launch, const struct wt_replay *replay, const struct wt_gpu *gpu, double origin,
+                            struct wt_error *err)
 {
     if (launch->blocks == 0)
         return WT_OK; /* refused by the runtime: it never ran */
@@ -272,13 +277,24 @@ static enum wt_code prepare(struct launch *launch, const struct wt_replay *repla
     if (launch->trace->tasks > 0)
         return WT_OK; /* see replay_tasks.h */
     take_measurements(launch, replay, origin);
+    return WT_OK;
+}
+
+/* The GPU is as this part is. */
+static void take_unseen(struct launch *launch, const struct wt_replay *replay, const struct wt_gpu *gpu,
+                        const struct wt_replay_setup *setup)
+{
+    if (!launch->measured)
+        return;
     launch->unseen_cycles = setup->unseen_cycles;
     if (isnan(setup->unseen_cycles) && cluster_of(launch->trace) > 1)
         launch->unseen_cycles = 0; /* not told: a freed slot also waits for those of other SMs */
-    else if (isnan(setup->unseen_cycles))
-        launch->unseen_cycles = wt_unseen_time(replay->measured, launch->index, at_once(launch, replay->together),
-                                               !replay->together, &launch->shape, gpu).cycles;
-    return WT_OK;
+    else if (isnan(setup->unseen_cycles)) {
+        struct wt_unseen unseen = wt_unseen_time(replay->measured, launch->index, at_once(launch, replay->together),
+                                                 !replay->together, &launch->shape, gpu);
+        launch->unseen_cycles = unseen.cycles;
+        launch->unseen_untold = unseen.samples < WT_UNSEEN_SAMPLES;
+    }
 }
 
 static struct wt_kernel kernel_of(struct launch *launch)
@@ -368,6 +384,51 @@ static enum wt_code simulate(struct batch *batch, const struct wt_gpu *gpu, cons
     return code;
 }
 
+/* Of the blocks that replaced others. */
+static void note_error(void *context, const struct wt_block_run *run)
+{
+    struct batch *batch = context;
+    struct launch *launch = batch->launches;
+    wt_time measured = launch->measured[block_at(launch->trace, run->block)].start;
+    if (run->block >= launch->first_wave_blocks)
+        launch->start_errors[run->block] = fabs(wt_to_cycles(run->start + batch->begin) - wt_to_cycles(measured));
+}
+
+/* Their median. */
+static enum wt_code replacement_error(struct batch *one, const struct wt_gpu *gpu, const struct wt_policy *policy,
+                                      const struct wt_replay_setup *setup, double *error, struct wt_error *err)
+{
+    struct launch *launch = one->launches;
+    struct wt_kernel kernel;
+    struct wt_simulation simulation = simulation_of(one, gpu, policy, setup, NULL, &kernel);
+    struct wt_observer observer = {.context = one, .block_done = note_error};
+    simulation.observers = &observer;
+    simulation.observer_count = 1;
+    WT_TRY(wt_simulate(&simulation, err));
+    double *errors = launch->start_errors + launch->first_wave_blocks;
+    uint64_t count = launch->blocks - launch->first_wave_blocks;
+    wt_sort_numbers(errors, count);
+    *error = wt_quantile(errors, count, 50);
+    return WT_OK;
+}
+
+/* Where no single release tells what blocks stay beyond their clock reads: with what stay their replacements start nearest. It is
+ * believed if it is more than twice what they are then still off by. */
+static enum wt_code try_unseen(struct batch *one, const struct wt_gpu *gpu, const struct wt_policy *policy,
+                               const struct wt_replay_setup *setup, struct wt_error *err)
+{
+    struct launch *launch = one->launches;
+    double best = 0, least = INFINITY, error = 0;
+    for (int tried = 0; tried <= MOST_UNSEEN_CYCLES; tried += UNSEEN_STEP_CYCLES) {
+        launch->unseen_cycles = tried;
+        WT_TRY(replacement_error(one, gpu, policy, setup, &error, err));
+        best = error < least ? tried : best;
+        least = fmin(least, error);
+    }
+    launch->unseen_cycles = best > 2 * least ? best : 0;
+    return WT_OK;
+}
+
 /* By launch. */
 static void note_first_start(void *context, const struct wt_block_run *run)
 {
@@ -454,7 +515,9 @@ static enum wt_code replay_apart(struct batch *all, const struct wt_gpu *gpu, co
         struct batch one = {all->replay, &all->launches[i], 1, 0, all->origin};
         if (all->launches[i].trace->tasks > 0)
             WT_TRY(replay_tasks(&one, gpu, policy, setup, err));
-        else if (all->launches[i].blocks > 0)
+        if (all->launches[i].unseen_untold && all->launches[i].blocks > all->launches[i].first_wave_blocks)
+            WT_TRY(try_unseen(&one, gpu, policy, setup, err));
+        if (all->launches[i].trace->tasks == 0 && all->launches[i].blocks > 0)
             WT_TRY(simulate(&one, gpu, policy, setup, NULL, err));
     }
     return WT_OK;
@@ -543,17 +606,72 @@ static void infer_configurations(struct batch *all)
     free(changes);
 }
 
-static enum wt_code prepare_all(struct batch *all, const struct wt_gpu *gpu, const struct wt_replay_setup *setup,
-                                double *start_errors, struct wt_error *err)
+/* SMs' first blocks of a launch's first wave, by SM; measured: infinity without any. */
+struct first_starts {
+    struct launch *launch;
+    struct wt_first_start *by_sm;
+};
+
+static void note_predicted(void *context, const struct wt_block_run *run)
+{
+    struct first_starts *first = context;
+    const struct measurement *measured = &first->launch->measured[block_at(first->launch->trace, run->block)];
+    struct wt_first_start *start = &first->by_sm[run->sm];
+    if (measured->sm == run->sm && wt_to_cycles(measured->start - first->launch->first_start) < start->measured)
+        *start = (struct wt_first_start){wt_to_cycles(measured->start - first->launch->first_start), wt_to_cycles(run->start), run->sm};
+}
+
+/* The launch that came first, if its blocks start as those of a grid of their own do. */
+static struct launch *calm_launch(const struct batch *all)
+{
+    struct launch *first = NULL;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->launches[i].blocks > 0 && (!first || all->launches[i].first_start < first->first_start))
+            first = &all->launches[i];
+    return first && first->measured && cluster_of(first->trace) < 2 ? first : NULL;
+}
+
+static enum wt_code adopt_part(const struct batch *all, struct wt_gpu *gpu, const struct wt_policy *policy,
+                               const struct wt_replay_setup *setup, struct wt_error *err)
+{
+    struct launch *launch = calm_launch(all);
+    if (!launch)
+        return WT_OK;
+    struct batch one = {all->replay, launch, 1, 0, all->origin};
+    struct first_starts first = {launch, wt_alloc((size_t)gpu->topology.sm_count, sizeof *first.by_sm)};
+    for (int sm = 0; sm < gpu->topology.sm_count; sm++)
+        first.by_sm[sm].measured = INFINITY;
+    struct wt_kernel kernel;
+    struct wt_simulation simulation = simulation_of(&one, gpu, policy, setup, NULL, &kernel);
+    struct wt_observer observer = {.context = &first, .block_done = note_predicted};
+    kernel.grid_blocks = launch->first_wave_blocks;
+    simulation.observers = &observer;
+    simulation.observer_count = 1;
+    enum wt_code code = wt_simulate(&simulation, err);
+    size_t count = 0;
+    for (int sm = 0; sm < gpu->topology.sm_count; sm++)
+        if (isfinite(first.by_sm[sm].measured))
+            first.by_sm[count++] = first.by_sm[sm];
+    if (code == WT_OK)
+        all->replay->part_cycles = wt_part_adopt(gpu, first.by_sm, count);
+    free(first.by_sm);
+    return code;
+}
+
+static enum wt_code prepare_all(struct batch *all, struct wt_gpu *gpu, const struct wt_policy *policy,
+                                const struct wt_replay_setup *setup, double *start_errors, struct wt_error *err)
 {
     const struct wt_trace *trace = all->replay->trace;
     for (size_t i = 0; i < all->count; i++) {
         struct launch *launch = &all->launches[i];
         *launch = (struct launch){.trace = &trace->launches[i], .index = i, .blocks = trace->launches[i].row_count,
                                   .start_errors = start_errors, .first_start = WT_NEVER};
-        WT_TRY(prepare(launch, all->replay, gpu, setup, all->origin, err));
+        WT_TRY(prepare(launch, all->replay, gpu, all->origin, err));
         start_errors += launch->blocks;
     }
+    WT_TRY(adopt_part(all, gpu, policy, setup, err));
+    for (size_t i = 0; i < all->count; i++)
+        take_unseen(&all->launches[i], all->replay, gpu, setup);
     if (all->replay->together)
         infer_configurations(all);
     return WT_OK;
@@ -612,12 +730,12 @@ static void assess_all(const struct batch *all)
     free(predicted);
 }
 
-static enum wt_code replay_launches(struct wt_replay *replay, const struct wt_gpu *gpu, const struct wt_policy *policy,
+static enum wt_code replay_launches(struct wt_replay *replay, struct wt_gpu *gpu, const struct wt_policy *policy,
                                     const struct wt_replay_setup *setup, double *start_errors, struct wt_error *err)
 {
     size_t count = replay->trace->launch_count;
     struct batch all = {replay, wt_alloc(count, sizeof *all.launches), count, 0, earliest_start(replay->trace, replay->clocks)};
-    enum wt_code code = prepare_all(&all, gpu, setup, start_errors, err);
+    enum wt_code code = prepare_all(&all, gpu, policy, setup, start_errors, err);
     if (code == WT_OK)
         code = (replay->together ? replay_together : replay_apart)(&all, gpu, policy, setup, err);
     if (code == WT_OK)
@@ -628,7 +746,7 @@ static enum wt_code replay_launches(struct wt_replay *replay, const struct wt_gp
     return code;
 }
 
-static enum wt_code replay_all(struct wt_replay *replay, const struct wt_gpu *gpu, const struct wt_replay_setup *setup,
+static enum wt_code replay_all(struct wt_replay *replay, struct wt_gpu *gpu, const struct wt_replay_setup *setup,
                                struct wt_error *err)
 {
     const struct wt_policy *policy = NULL;
@@ -722,6 +840,7 @@ void wt_replay_json(struct wt_json *json, const struct wt_replay *replay)
     wt_json_string(json, "gpu", replay->predicted->gpu_name);
     wt_json_number(json, "clock_mhz", replay->clocks->mhz, 8);
     wt_json_number(json, "alignment_residual_p50", replay->clocks->residual_p50_cycles, 4);
+    wt_json_number(json, "part_cycles", replay->part_cycles, 4);
     part_json(json, &replay->whole);
     wt_json_array(json, "launches");
     for (size_t i = 0; i < replay->trace->launch_count; i++) {

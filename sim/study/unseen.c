@@ -6,8 +6,9 @@
 #include "core/mem.h"
 #include "study/let_in.h"
 
-/* So long after all of the GPC's reports could have been taken none waits: surely, however unlike each
- * other the blocks' unseen times are; and, where blocks end too often for that, most likely, if they are alike. */
+/* So long after all of the GPC's reports could have been taken none waits: surely, however unlike each other the blocks'
+ * unseen times are; and, where blocks end too often for that, most likely, if they are alike and the start is not kept by more
+ * than one other report of its TPC. */
 static const double SURELY_QUIET_CYCLES = 400, LIKELY_QUIET_CYCLES = 40;
 
 /* Even a quiet release waits for its group's turn, 0 to 28 cycles on an H200, so the lower quartile lies this much
@@ -44,6 +45,7 @@ static int by_cycles(const void *left, const void *right)
 struct moment {
     wt_time time;
     wt_time next; /* of ends: the SM's next one; WT_NEVER: there is none */
+    wt_time held; /* of ends: how much longer the TPC's other reports keep the next start */
     uint64_t block;
     uint16_t sm;
 };
@@ -133,7 +135,7 @@ static bool is_quiet(const struct moment *end, const struct wt_gpu *gpu, double 
  * which the SM was full and during which no other of its blocks ended, so that it is sure which end the start waited
  * for. Returns the number of excesses. */
 static size_t pair_off(const struct moments *ends, const struct moments *starts, const struct wt_gpu *gpu,
-                       double quiet_cycles, bool one_by_one, wt_time *quiet_from, struct excess *excess)
+                       double quiet_cycles, wt_time most_held, bool one_by_one, wt_time *quiet_from, struct excess *excess)
 {
     struct range *ranges = ranges_by_sm(starts, gpu->topology.sm_count);
     size_t count = 0;
@@ -146,6 +148,7 @@ static size_t pair_off(const struct moments *ends, const struct moments *starts,
         wt_time start = starts->list[ranges[sm].next++].time;
         bool alone = ranges[sm].last_start <= end && (ends->list[i].next == WT_NEVER || start <= ends->list[i].next);
         ranges[sm].last_start = start;
+        quiet &= ends->list[i].held <= most_held;
         if (quiet && start > end && (alone || !one_by_one))
             excess[count++] = (struct excess){wt_to_cycles(start - end) - wt_gpu_unloaded_release(gpu, sm),
                                               gpu->topology.tpc_of_sm[sm]};
@@ -168,6 +171,38 @@ static void link_ends(struct moments *ends, int sm_count)
     free(next);
 }
 
+/* A TPC sends its reports one by one, in `send` each, and what it is to start waits until none is left. `ends` are by time. */
+static void find_held(struct moments *ends, const struct wt_gpu *gpu, wt_time send)
+{
+    const struct wt_topology *t = &gpu->topology;
+    wt_time ready = wt_from_cycles(gpu->rates.report_ready_cycles);
+    wt_time *sent = wt_alloc(ends->count, sizeof *sent), *free_at = wt_alloc((size_t)t->tpc_count, sizeof *free_at);
+    size_t *after = wt_alloc(ends->count, sizeof *after), *first = wt_alloc((size_t)t->tpc_count, sizeof *first);
+    for (size_t i = 0; i < ends->count; i++) {
+        wt_time *from = &free_at[t->tpc_of_sm[ends->list[i].sm]];
+        sent[i] = wt_later(ends->list[i].time + ready, *from);
+        *from = sent[i] + send;
+    }
+    for (int i = 0; i < t->tpc_count; i++)
+        first[i] = ends->count;
+    for (size_t i = ends->count; i-- > 0;) {
+        size_t *next = &first[t->tpc_of_sm[ends->list[i].sm]];
+        after[i] = *next;
+        *next = i;
+    }
+    for (size_t i = 0; i < ends->count; i++) {
+        wt_time unloaded = wt_from_cycles(wt_gpu_unloaded_release(gpu, ends->list[i].sm));
+        wt_time start = sent[i] + wt_later(unloaded, ready) - ready;
+        for (size_t k = after[i]; k < ends->count && sent[k] <= start; k = after[k])
+            start = wt_later(start, sent[k] + send);
+        ends->list[i].held = wt_later(start, ends->list[i].time + unloaded) - ends->list[i].time - unloaded;
+    }
+    free(sent);
+    free(free_at);
+    free(after);
+    free(first);
+}
+
 /* How ends and starts were paired: each pair is as good as any, or chosen for certainty, or may be wrong, which makes a release
  * seem longer. */
 enum pairing { IN_ORDER, CHOSEN, UNSURE };
@@ -181,13 +216,16 @@ static size_t quiet_excesses(const struct wt_timeline *measured, size_t launch, 
     qsort(ends.list, ends.count, sizeof *ends.list, by_time);
     qsort(starts.list, starts.count, sizeof *starts.list, by_sm_and_time);
     link_ends(&ends, gpu->topology.sm_count);
+    wt_time send = wt_from_cycles(wt_curve_at(&gpu->rates.report_send_cycles, measured->launches[launch].warps_per_block));
+    find_held(&ends, gpu, send);
     bool one_by_one = !fits_wherever_one_ended(measured, launch, gpu);
     const double quiet_cycles[] = {SURELY_QUIET_CYCLES, LIKELY_QUIET_CYCLES, SURELY_QUIET_CYCLES};
+    const wt_time most_held[] = {WT_NEVER, send, WT_NEVER};
     size_t count = 0, enough[] = {PLENTY_OF_SAMPLES, PLENTY_OF_SAMPLES, one_by_one ? WT_UNSEEN_SAMPLES : 0};
     for (int i = 0; i < 3 && count < enough[i]; i++) {
         wt_time *quiet_from = quiet_from_first_wave(measured, launch, first_wave_blocks, gpu);
         *pairing = i == 2 ? UNSURE : one_by_one ? CHOSEN : IN_ORDER;
-        count = pair_off(&ends, &starts, gpu, quiet_cycles[i], *pairing == CHOSEN, quiet_from, excess);
+        count = pair_off(&ends, &starts, gpu, quiet_cycles[i], most_held[i], *pairing == CHOSEN, quiet_from, excess);
         free(quiet_from);
     }
     qsort(excess, count, sizeof *excess, by_cycles);
