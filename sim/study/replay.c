@@ -653,7 +653,8 @@ static enum wt_code adopt_part(const struct batch *all, struct wt_gpu *gpu, cons
         if (isfinite(first.by_sm[sm].measured))
             first.by_sm[count++] = first.by_sm[sm];
     if (code == WT_OK)
-        all->replay->part_cycles = wt_part_adopt(gpu, first.by_sm, count);
+        all->replay->part_cycles = wt_part_adopt(gpu, all->replay->clocks, first.by_sm, count);
+    memcpy(all->replay->predicted->gpc_of_sm, gpu->topology.gpc_of_sm, (size_t)gpu->topology.sm_count * sizeof *gpu->topology.gpc_of_sm);
     free(first.by_sm);
     return code;
 }

@@ -52,7 +52,7 @@ struct wt_replay {
     struct wt_clocks *clocks;
     bool together; /* launches had to do with each other, and are simulated together */
     struct wt_timeline *measured, *predicted; /* launches by the trace's index; same time axis */
-    double part_cycles; /* the part's GPCs lie otherwise than the config's, farthest from nearest (part.h); 0: as far as is told they do not */
+    double part_cycles; /* by so much GPCs lie otherwise than those of the config's part (part.h); 0: as far as is told they do not */
     struct wt_replay_part whole;
     struct wt_replay_part *launches; /* trace->launch_count of them */
     struct wt_replay_questions questions; /* with their answers */

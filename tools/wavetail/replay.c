@@ -117,7 +117,7 @@ static void print_replay(FILE *out, const struct wt_replay *replay)
     print_head(out, replay);
     print_clocks(out, replay->clocks);
     if (replay->part_cycles > 0)
-        fprintf(out, "  part        another than the config's: its GPCs lie otherwise by up to %.0f cycles, taken from the first wave\n",
+        fprintf(out, "  part        another than the config's: its GPCs, by up to %.0f cycles nearer or farther, are taken from the trace\n",
                 replay->part_cycles);
     print_part(out, &replay->whole, replay->clocks->mhz);
     for (size_t i = 0; trace->launch_count > 1 && i < trace->launch_count; i++) {
