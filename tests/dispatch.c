@@ -388,7 +388,7 @@ START_TEST(replacements_take_places)
 }
 END_TEST
 
-/* 100 TPCs in one GPC: all of their reports are served, one each 10 cycles, those of every third TPC first. */
+/* 100 TPCs in one GPC: all of their reports are served, one each 10 cycles. */
 START_TEST(a_gpc_may_have_many_tpcs)
 {
     struct grid grid = GRID(200, 1000);
@@ -396,7 +396,7 @@ START_TEST(a_gpc_may_have_many_tpcs)
     struct wt_block_run *runs = simulated(gpu, &from_anew, &grid, 1);
     for (int i = 0; i < 100; i++) {
         ck_assert_double_eq(wt_to_cycles(runs[100 + i].start), 1300 + 10 * i);
-        ck_assert_int_eq(runs[100 + i].sm, i < 34 ? 3 * i : i < 67 ? 3 * (i - 34) + 1 : 3 * (i - 67) + 2);
+        ck_assert_int_eq(runs[100 + i].sm, i);
     }
     free(runs);
     wt_gpu_free(gpu);
@@ -427,16 +427,23 @@ START_TEST(some_blocks_start_between_reports)
 }
 END_TEST
 
-/* Of the reports that wait, one of each TPC in turn: of TPCs 0 and 3, then of 1 and 2. Eight blocks end together. */
-START_TEST(tpcs_take_turns)
+/* Twelve blocks end together, and each TPC's queue holds two reports: while TPCs wait to send their third one, one of each is taken in
+ * turn: of TPCs 0 and 3, then of 1 and 2. If all three fit reports are taken as they come. */
+START_TEST(tpcs_take_turns_while_some_wait)
 {
-    struct grid grid = GRID(16, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 9000);
-    struct wt_gpu *gpu = gpu_of(2, FOUR_AT_ONCE, INPUT);
-    struct wt_block_run *runs = simulated(gpu, &from_anew, &grid, 1);
-    assert_starts(runs, 16, (double[]){0, 0, 0, 0, 0, 0, 0, 0, 1300, 1310, 1320, 1330, 1340, 1350, 1360, 1370});
-    assert_sms(runs, 16, (int[]){0, 1, 2, 3, 0, 1, 2, 3, 0, 3, 1, 2, 0, 3, 1, 2});
+    struct grid grid = GRID(20, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 9000);
+    struct wt_gpu *waiting = gpu_of(3, FOUR_AT_ONCE, INPUT "report_send_cycles = 1; report_queue = 2;");
+    struct wt_block_run *runs = simulated(waiting, &from_anew, &grid, 1);
+    assert_sms(runs + 12, 4, (int[]){0, 3, 1, 2});
+    for (int i = 12; i < 20; i++)
+        ck_assert_double_eq(wt_to_cycles(runs[i].start), 1300 + 10 * (i - 12));
     free(runs);
-    wt_gpu_free(gpu);
+    wt_gpu_free(waiting);
+    struct wt_gpu *idle = gpu_of(3, FOUR_AT_ONCE, INPUT "report_send_cycles = 1; report_queue = 3;");
+    runs = simulated(idle, &from_anew, &grid, 1);
+    assert_sms(runs + 12, 8, (int[]){0, 1, 2, 3, 0, 1, 2, 3});
+    free(runs);
+    wt_gpu_free(idle);
 }
 END_TEST
 
@@ -481,12 +488,13 @@ START_TEST(every_series_tells_of_what_ran_when_it_began)
 END_TEST
 
 /* Where the distributor takes a report each 100 cycles those of the first eight blocks, from 1000 on, are still on their way when
- * blocks 8 to 14 end at 1400. These ran not yet when that series began, and one block comes with each of their reports. */
+ * blocks 8 to 14 end at 1400, with no pause over 500. These ran not yet when that series began, and one block comes with each of their
+ * reports. */
 START_TEST(a_series_does_not_tell_of_what_started_later)
 {
     struct grid grid = of_eight_warps(GRID(24, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 100));
-    CHECK(32, ALONE, "release_cycles = 300; launch_latency_cycles = 100; report_cycles = 100;", grid, 0, 0, 0, 0, 0, 0, 0, 0,
-          1300, 1300, 1300, 1300, 1300, 1300, 1300, 2000, 2100, 2200, 2300, 2400, 2500, 2600, 2700, 2800);
+    const char *rates = "release_cycles = 300; launch_latency_cycles = 100; report_cycles = 100; report_pause_cycles = 500;";
+    CHECK(32, ALONE, rates, grid, 0, 0, 0, 0, 0, 0, 0, 0, 1300, 1300, 1300, 1300, 1300, 1300, 1300, 2000, 2100, 2200, 2300, 2400, 2500, 2600, 2700, 2800);
 }
 END_TEST
 
@@ -629,7 +637,7 @@ Suite *dispatch_suite(void)
     tcase_add_test(tcase, replacements_take_places);
     tcase_add_test(tcase, between_reports_that_wait_some_blocks_start);
     tcase_add_test(tcase, some_blocks_start_between_reports);
-    tcase_add_test(tcase, tpcs_take_turns);
+    tcase_add_test(tcase, tpcs_take_turns_while_some_wait);
     tcase_add_test(tcase, a_gpc_may_have_many_tpcs);
     tcase_add_test(tcase, all_warps_but_one_of_each_block_are_known_early);
     tcase_add_test(tcase, a_report_tells_of_blocks_that_end_soon_after);

@@ -24,6 +24,7 @@ struct ended {
 
 struct message {
     wt_time at;      /* earliest arrival at the distributor */
+    wt_time series;  /* when its first report left */
     uint32_t waited; /* to be sent */
     uint16_t sm;
     uint16_t tpc;
@@ -40,7 +41,7 @@ struct tpc {
     wt_time busy_from, busy_until; /* sends a report; before, unless it begins only then, others */
     wt_time free_at[2]; /* no block starts before on that SM */
     wt_time travel; /* of a report to the distributor */
-    wt_time taken, series; /* its latest report; when the first of that one's series left */
+    wt_time series; /* when the first of the latest reports left */
     uint32_t sent, limit; /* reports on their way; sends while they are fewer, */
     uint32_t crowding; /* with places that launches take, in 1/WT_PARTS */
     uint16_t gpc;
@@ -62,6 +63,7 @@ struct gpc {
     struct ring ring;
     struct message *messages;
     int turn; /* the rank of the TPC to be served first */
+    int waiting; /* TPCs */
     int tpc_count;
     uint16_t *tpcs; /* by rank */
 };
@@ -77,7 +79,7 @@ struct wt_links {
     wt_time hub_next;
     wt_time now;     /* of the latest event */
     wt_time hub_free_at;
-    wt_time ready_time, report_time;
+    wt_time ready_time, report_time, pause_time;
     int hub_turn;    /* the GPC to be served first */
     int hub_soonest; /* the one whose first report is due first */
     int tpc_count, gpc_count;
@@ -254,7 +256,9 @@ static inline wt_time held_by(const struct tpc *tpc)
 
 static inline void send(struct wt_links *links, struct tpc *tpc, const struct ended *ended, wt_time now)
 {
+    tpc->series = now > tpc->busy_until + links->pause_time ? now : tpc->series;
     struct message message = {.at = now + tpc->travel,
+                              .series = tpc->series,
                               .waited = (uint32_t)wt_sooner(now - ended->ready, UINT32_MAX),
                               .sm = ended->sm,
                               .tpc = (uint16_t)(tpc - links->tpcs)};
@@ -264,6 +268,7 @@ static inline void send(struct wt_links *links, struct tpc *tpc, const struct en
     tpc->busy_from = first ? now - ended->report->lead : tpc->busy_from;
     tpc->busy_until = now + ended->report->send + held_by(tpc);
     tpc->allowed = (tpc->allowed < WT_PARTS ? tpc->allowed : WT_PARTS - 1) + ended->report->starts;
+    links->gpcs[tpc->gpc].waiting -= tpc->waiting;
     tpc->waiting = tpc->granted = false;
     tpc->sent++;
     insert(links, tpc->gpc, &message);
@@ -302,7 +307,9 @@ static OUT_OF_THE_WAY void step_tpc(struct wt_links *links, int number, struct w
         send(links, tpc, &tpc->ended[tpc->reports.head], now);
         drop_first(&tpc->reports);
     } else {
-        tpc->waiting |= report && !slip;
+        bool waits = report && !slip && !tpc->waiting;
+        links->gpcs[tpc->gpc].waiting += waits;
+        tpc->waiting |= waits;
         if (start_of(links, tpc) <= now)
             start_first(tpc, now, event);
     }
@@ -401,34 +408,25 @@ static OUT_OF_THE_WAY void put_turn_first(const struct wt_links *links, struct g
     messages[ring->head] = first;
 }
 
-/* When the series began of a report that left at `left`. Without a branch, which nobody would foresee. */
-static inline wt_time begins_with(wt_time left, const struct tpc *tpc)
-{
-    wt_time alone = (wt_time)0 - (tpc->taken <= left);
-    return (left & alone) | (tpc->series & ~alone);
-}
-
 static inline void step_hub(struct wt_links *links, struct wt_link_event *event)
 {
     int g = turn_of(links, event->at);
     struct gpc *gpc = &links->gpcs[g];
     struct ring *ring = &gpc->ring;
-    if (ring->count > 1 && gpc->messages[place_after(ring, ring->head)].at <= event->at)
+    if (gpc->waiting > 0 && ring->count > 1 && gpc->messages[place_after(ring, ring->head)].at <= event->at)
         put_turn_first(links, gpc, event->at);
     const struct message *message = &gpc->messages[ring->head];
     struct tpc *tpc = &links->tpcs[message->tpc];
-    wt_time left = message->at - tpc->travel;
     event->kind = WT_LINK_REPORT;
     event->sm = message->sm;
     event->ready = message->at - message->waited;
-    event->series = tpc->series = begins_with(left, tpc);
+    event->series = message->series;
     gpc->turn = tpc->rank + 1 == gpc->tpc_count ? 0 : tpc->rank + 1;
     drop_first(ring);
     links->heads[g] = ring->count > 0 ? gpc->messages[ring->head].at : WT_NEVER;
     links->hub_turn = g + 1 == links->gpc_count ? 0 : g + 1;
     links->hub_free_at = event->at + links->report_time;
     tpc->sent--;
-    tpc->taken = event->at;
     find_hub_next(links);
     if (tpc->waiting) {
         tpc->granted = true;
@@ -520,6 +518,7 @@ struct wt_links *wt_links_new(const struct wt_gpu *gpu)
                                .soonest = WT_NEVER, .hub_next = WT_NEVER,
                                .ready_time = wt_from_cycles(gpu->rates.report_ready_cycles),
                                .report_time = wt_from_cycles(gpu->rates.report_cycles),
+                               .pause_time = wt_from_cycles(gpu->rates.report_pause_cycles),
                                .few = (uint32_t)gpu->rates.report_queue};
     while (links->leaf_count < (uint32_t)t->tpc_count)
         links->leaf_count *= 2;

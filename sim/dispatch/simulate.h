@@ -13,9 +13,9 @@
  * stand: of each block that is over report_view_cycles after its own, all warps but one are free. They make room as far as the SM
  * has block slots besides those of blocks that are not reported. But only blocks that ran when the first report of the series left
  * (links.h). (spin20k_b256: 7 of an SM's 8 blocks are replaced at once, the last one after some 1,000 cycles. empty_b448: the
- * same in every wave, as each begins when all reports of the one before have been taken. spin300_b128: so it is for all blocks of the
- * first wave, each report adding those that ended since; the second wave's end while the first's reports still wait, and one is
- * handed out for each report. So it is in the steady state of empty_b96 and empty_b128, too.)
+ * same in every wave, 300 cycles after the reports of the one before. spin300_b128: so it is for all blocks of the first wave, each
+ * report adding those that ended since; the second wave's end while the first's reports are still sent, and one is handed out for
+ * each report. So it is in the steady state of empty_b96 and empty_b128, too.)
  *
  * Kernels reach the grid scheduler when a front end says so (dispatch/front_end.h); limits.resident_grids fit into it.
  * It hands out the blocks of one at a time, the most urgent, and of equals the one that came first: another gets its

@@ -123,6 +123,8 @@ static const struct wt_param params[] = {
      .fallback = "0", .help = "over warps per block: so long before its first report can leave a TPC starts nothing any more"},
     {"rates.report_view_cycles", WT_PARAM_NUMBER, RATE(report_view_cycles), .unit = "cycles", .low = 0, .high = 1e6,
      .fallback = "0", .help = "a report tells of the warps of blocks that end up to so long after its own"},
+    {"rates.report_pause_cycles", WT_PARAM_NUMBER, RATE(report_pause_cycles), .unit = "cycles", .low = 0, .high = 1e6,
+     .fallback = "0", .help = "a series of a TPC's reports ends with a longer pause; they tell of blocks that ran when it began"},
     {"rates.report_cycles", WT_PARAM_NUMBER, RATE(report_cycles), .unit = "cycles", .low = 0, .high = 1e6,
      .required = true, .help = "the distributor takes one report each this long"},
     {"rates.report_queue", WT_PARAM_NUMBER, RATE(report_queue), .unit = "reports", .low = 0, .high = 1e6,

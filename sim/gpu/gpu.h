@@ -79,6 +79,7 @@ struct wt_rates {
                                       nearest SM; includes launch_latency_cycles */
     double report_ready_cycles;    /* a block's last instruction -> its report waits to leave its TPC */
     double report_view_cycles;     /* a report tells also of blocks that end up to so long after its own */
+    double report_pause_cycles;    /* and only of blocks that ran when its series began: its TPC's reports without a longer pause */
     double report_cycles;          /* the distributor takes one report each this long */
     double report_queue;           /* with so many reports on their way a GPC's nearest TPC's next one waits, */
     double report_queue_per_tpc;   /* with so many more that of the next TPC, and so on */
