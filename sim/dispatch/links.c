@@ -65,7 +65,6 @@ struct gpc {
     int turn; /* the rank of the TPC to be served first */
     int waiting; /* TPCs */
     int tpc_count;
-    uint16_t *tpcs; /* by rank */
 };
 
 /* When something next happens at a TPC. They are in a tournament, where of equals the lower number wins. */
@@ -465,26 +464,21 @@ static void add_sm(struct wt_links *links, const struct wt_gpu *gpu, int sm)
 
 static void take_turns(struct wt_links *links, int g)
 {
-    struct gpc *gpc = &links->gpcs[g];
     uint16_t rank = 0;
-    gpc->tpcs = wt_alloc((size_t)gpc->tpc_count, sizeof *gpc->tpcs);
     for (int first = 0; first < TURN_STEP; first++)
         for (int i = 0, place = 0; i < links->tpc_count; i++)
-            if (links->tpcs[i].gpc == g && place++ % TURN_STEP == first) {
-                links->tpcs[i].rank = rank;
-                gpc->tpcs[rank++] = (uint16_t)i;
-            }
+            if (links->tpcs[i].gpc == g && place++ % TURN_STEP == first)
+                links->tpcs[i].rank = rank++;
 }
 
 /* How many TPCs of the GPC are nearer to the distributor. */
 static int nearer(const struct wt_links *links, const struct wt_gpu *gpu, int number)
 {
-    const struct gpc *gpc = &links->gpcs[links->tpcs[number].gpc];
     const struct wt_numbers *offsets = &gpu->rates.report_offset_cycles;
     int count = 0;
-    for (int i = 0; i < gpc->tpc_count; i++) {
-        double own = wt_of_tpc(offsets, number), others = wt_of_tpc(offsets, gpc->tpcs[i]);
-        count += others < own || (others == own && gpc->tpcs[i] < number);
+    for (int i = 0; i < links->tpc_count; i++) {
+        double own = wt_of_tpc(offsets, number), others = wt_of_tpc(offsets, i);
+        count += links->tpcs[i].gpc == links->tpcs[number].gpc && (others < own || (others == own && i < number));
     }
     return count;
 }
@@ -543,10 +537,8 @@ void wt_links_free(struct wt_links *links)
         free(links->tpcs[i].ended);
         free(links->tpcs[i].pending);
     }
-    for (int g = 0; g < links->gpc_count; g++) {
+    for (int g = 0; g < links->gpc_count; g++)
         free(links->gpcs[g].messages);
-        free(links->gpcs[g].tpcs);
-    }
     free(links->tpcs);
     free(links->gpcs);
     free(links->tpc_of_sm);

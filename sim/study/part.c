@@ -112,7 +112,7 @@ static double adopt(struct wt_gpu *gpu, const uint16_t *gpc_of_sm, const struct 
     return most - least;
 }
 
-double wt_part_adopt(struct wt_gpu *gpu, const struct wt_clocks *clocks, struct wt_first_start *starts, size_t count)
+double wt_part_adopt(struct wt_gpu *gpu, const struct wt_clocks *clocks, const struct wt_first_start *starts, size_t count)
 {
     uint16_t *gpc_of_sm = wt_alloc((size_t)gpu->topology.sm_count, sizeof *gpc_of_sm);
     double moved = 0;

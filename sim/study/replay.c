@@ -286,10 +286,9 @@ static void take_unseen(struct launch *launch, const struct wt_replay *replay, c
 {
     if (!launch->measured)
         return;
-    launch->unseen_cycles = setup->unseen_cycles;
-    if (isnan(setup->unseen_cycles) && cluster_of(launch->trace) > 1)
-        launch->unseen_cycles = 0; /* not told: a freed slot also waits for those of other SMs */
-    else if (isnan(setup->unseen_cycles)) {
+    if (!isnan(setup->unseen_cycles)) {
+        launch->unseen_cycles = setup->unseen_cycles;
+    } else if (cluster_of(launch->trace) < 2) { /* of clusters it is not told: a freed slot also waits for those of other SMs */
         struct wt_unseen unseen = wt_unseen_time(replay->measured, launch->index, at_once(launch, replay->together),
                                                  !replay->together, &launch->shape, gpu);
         launch->unseen_cycles = unseen.cycles;
@@ -617,8 +616,9 @@ static void note_predicted(void *context, const struct wt_block_run *run)
     struct first_starts *first = context;
     const struct measurement *measured = &first->launch->measured[block_at(first->launch->trace, run->block)];
     struct wt_first_start *start = &first->by_sm[run->sm];
-    if (measured->sm == run->sm && wt_to_cycles(measured->start - first->launch->first_start) < start->measured)
-        *start = (struct wt_first_start){wt_to_cycles(measured->start - first->launch->first_start), wt_to_cycles(run->start), run->sm};
+    double cycles = wt_to_cycles(measured->start - first->launch->first_start);
+    if (measured->sm == run->sm && cycles < start->measured)
+        *start = (struct wt_first_start){cycles, wt_to_cycles(run->start), run->sm};
 }
 
 /* The launch that came first, if its blocks start as those of a grid of their own do. */
