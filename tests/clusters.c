@@ -8,11 +8,10 @@
 #include "sm/occupancy.h"
 #include "study/replay.h"
 #include "simulated.h"
+#include "replayed.h"
 #include "suites.h"
 
 enum { SMS = 132 };
-
-static const struct wt_replay_setup as_captured = {.seed = 1, .unseen_cycles = NAN};
 
 static const struct {
     const char *name;
@@ -23,16 +22,6 @@ static const struct {
     {"mechanisms/clpack_9.r0", 9}, {"mechanisms/clpack_12.r0", 12},
 };
 enum { CAPTURES = sizeof captures / sizeof *captures, USE_ALL_THEY_CAN = 5 };
-
-static struct wt_replay *replayed(const char *name)
-{
-    char *path = wt_format("%s/traces/h200/%s.csv.zst", WT_SOURCE_ROOT, name);
-    struct wt_replay *replay;
-    struct wt_error err = {0};
-    ck_assert_msg(wt_replay_trace(path, &as_captured, &replay, &err) == WT_OK, "%s", err.text);
-    free(path);
-    return replay;
-}
 
 static int sms_used(const struct wt_timeline *timeline)
 {

@@ -494,7 +494,8 @@ START_TEST(a_series_does_not_tell_of_what_started_later)
 {
     struct grid grid = of_eight_warps(GRID(24, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 100));
     const char *rates = "release_cycles = 300; launch_latency_cycles = 100; report_cycles = 100; report_pause_cycles = 500;";
-    CHECK(32, ALONE, rates, grid, 0, 0, 0, 0, 0, 0, 0, 0, 1300, 1300, 1300, 1300, 1300, 1300, 1300, 2000, 2100, 2200, 2300, 2400, 2500, 2600, 2700, 2800);
+    CHECK(32, ALONE, rates, grid, 0, 0, 0, 0, 0, 0, 0, 0, 1300, 1300, 1300, 1300, 1300, 1300, 1300, 2000,
+          2100, 2200, 2300, 2400, 2500, 2600, 2700, 2800);
 }
 END_TEST
 

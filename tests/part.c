@@ -1,10 +1,8 @@
 /* Is it seen that another part of a GPU captured a trace, whose GPCs lie at other distances from the distributor? */
 #include <math.h>
-#include <stdlib.h>
 
-#include "core/mem.h"
 #include "study/part.h"
-#include "study/replay.h"
+#include "replayed.h"
 #include "simulated.h"
 #include "suites.h"
 
@@ -94,42 +92,36 @@ START_TEST(what_tells_nothing_of_the_part_leaves_the_config)
 }
 END_TEST
 
-/* Captured on a part where SMs 126 to 129 belong to other GPCs than on the config's, whose GPCs 1 to 3 come 70 cycles sooner than those of 0, 5 and 6; on the config's they come 30 later. Else starts
- * would be 31 to 34 cycles off, makespans of empty blocks 1 to 4 %. */
+/* Captured on a part where SMs 126 to 129 belong to other GPCs than on the config's, whose GPCs 1 to 3 come 70 cycles sooner than those of
+ * 0, 5 and 6; on the config's they come 30 later. Else starts would be 31 to 34 cycles off, makespans of empty blocks 1 to 4 %. */
 static const struct {
     const char *trace;
     double starts;
-} on_another[] = {{"empty_b256_g183", 5}, {"empty_b256_g526", 5}, {"empty_b128_g527", 5}, {"empty_b64_g478", 5}, {"spin350_b256", 12}};
+} on_another[] = {{"part/empty_b256_g183.r0", 5}, {"part/empty_b256_g526.r0", 5}, {"part/empty_b128_g527.r0", 5},
+                  {"part/empty_b64_g478.r0", 5}, {"part/spin350_b256.r0", 12}};
 
 static void check_replay(const char *trace, bool other, double makespan, double starts)
 {
-    struct wt_replay *replay;
-    struct wt_replay_setup setup = {.seed = 1, .unseen_cycles = NAN};
-    struct wt_error err = {0};
-    char *path = wt_format(WT_SOURCE_ROOT "/traces/h200/%s.r0.csv.zst", trace);
-    ck_assert_msg(wt_replay_trace(path, &setup, &replay, &err) == WT_OK, "%s", err.text);
+    struct wt_replay *replay = replayed(trace);
     ck_assert_msg(other ? fabs(replay->part_cycles - 75) < 15 : replay->part_cycles == 0, "%s: %g", trace, replay->part_cycles);
     ck_assert_double_le(fabs(replay->whole.makespan_error), makespan);
     ck_assert_double_le(replay->whole.start_error_p50, starts);
     const uint16_t *gpc = replay->predicted->gpc_of_sm;
     ck_assert(gpc[124] == gpc[0] && gpc[126] == gpc[other ? 8 : 0] && gpc[128] == gpc[other ? 10 : 0] && gpc[130] == gpc[0]);
     wt_replay_free(replay);
-    free(path);
 }
 
 START_TEST(replays_are_of_the_part_that_was_measured)
 {
-    char *trace = wt_format("part/%s", on_another[_i].trace);
-    check_replay(trace, true, 0.03, on_another[_i].starts);
-    free(trace);
+    check_replay(on_another[_i].trace, true, 0.03, on_another[_i].starts);
 }
 END_TEST
 
 START_TEST(the_configs_own_part_keeps_its_distances)
 {
-    check_replay("fit/empty_g264", false, 0.06, 15);
-    check_replay("test/long/lognormal_b256", false, 0.002, 15);
-    check_replay("empty_g1056", false, 0.03, 10);
+    check_replay("fit/empty_g264.r0", false, 0.06, 15);
+    check_replay("test/long/lognormal_b256.r0", false, 0.002, 15);
+    check_replay("empty_g1056.r0", false, 0.03, 10);
 }
 END_TEST
 

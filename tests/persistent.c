@@ -1,5 +1,6 @@
 /* Which block takes which task, and when? Closed formulas on ideal SMs; makespans measured on an H200. */
 #include "ran.h"
+#include "replayed.h"
 #include "suites.h"
 
 #include <math.h>
@@ -216,11 +217,7 @@ static const struct {
 
 START_TEST(replays_end_when_the_hardware_did)
 {
-    struct wt_replay_setup setup = {.seed = 1, .unseen_cycles = NAN};
-    char *path = captured(replays[_i].trace);
-    struct wt_replay *replay;
-    struct wt_error err = {0};
-    ck_assert_msg(wt_replay_trace(path, &setup, &replay, &err) == WT_OK, "%s", err.text);
+    struct wt_replay *replay = replayed(replays[_i].trace);
     const struct wt_replay_part *part = &replay->whole;
     ck_assert_uint_eq(part->tasks, replay->trace->row_count);
     ck_assert_uint_eq(replay->predicted->span_count, replay->trace->row_count);
@@ -228,7 +225,6 @@ START_TEST(replays_end_when_the_hardware_did)
     ck_assert_double_eq_tol(part->tasks_per_block_predicted / part->tasks_per_block_measured, 1, 0.05);
     ck_assert_double_eq(part->first_wave_placement_match, 1);
     wt_replay_free(replay);
-    free(path);
 }
 END_TEST
 

@@ -9,25 +9,14 @@
 
 #include "core/mem.h"
 #include "study/replay.h"
+#include "replayed.h"
 #include "suites.h"
 
 enum { SMS = 132 };
 
-static const struct wt_replay_setup as_captured = {.seed = 1, .unseen_cycles = NAN};
-
 static char *shipped(const char *name)
 {
     return wt_format("%s/traces/h200/%s.csv.zst", WT_SOURCE_ROOT, name);
-}
-
-static struct wt_replay *replayed(const char *name, const struct wt_replay_setup *setup)
-{
-    char *path = shipped(name);
-    struct wt_replay *replay;
-    struct wt_error err = {0};
-    ck_assert_msg(wt_replay_trace(path, setup, &replay, &err) == WT_OK, "%s", err.text);
-    free(path);
-    return replay;
 }
 
 /* ---- Recounts ---- */
@@ -172,7 +161,7 @@ static const char *const recounted[] = {"spin20k_b512.r0",         "empty_b128.r
 
 START_TEST(figures_agree_with_a_recount)
 {
-    struct wt_replay *replay = replayed(recounted[_i], &as_captured);
+    struct wt_replay *replay = replayed(recounted[_i]);
     double *errors = wt_alloc(replay->trace->row_count, sizeof *errors);
     size_t done = 0;
     for (size_t launch = 0; launch < replay->trace->launch_count; launch++) {
@@ -195,7 +184,7 @@ START_TEST(launches_one_after_another_are_replayed_each)
         size_t launches;
     } cases[] = {{"seq_A.r0", 3}, {"mechanisms/carve_0.r0", 4}};
     for (int c = 0; c < 2; c++) {
-        struct wt_replay *replay = replayed(cases[c].name, &as_captured);
+        struct wt_replay *replay = replayed(cases[c].name);
         ck_assert_uint_eq(replay->trace->launch_count, cases[c].launches);
         for (size_t i = 0; i < cases[c].launches; i++) {
             ck_assert_double_le(fabs(replay->launches[i].makespan_error), 0.01);
@@ -213,7 +202,7 @@ END_TEST
 static double makespan_with(const char *name, double unseen)
 {
     struct wt_replay_setup setup = {.seed = 1, .unseen_cycles = unseen};
-    struct wt_replay *replay = replayed(name, &setup);
+    struct wt_replay *replay = replayed_with(name, &setup);
     double makespan = replay->whole.makespan_predicted;
     ck_assert_double_eq(replay->whole.unseen_cycles, unseen);
     wt_replay_free(replay);
@@ -231,7 +220,7 @@ END_TEST
 static double match_with(const char *policy, uint64_t seed)
 {
     struct wt_replay_setup setup = {.placement = policy, .seed = seed, .unseen_cycles = NAN};
-    struct wt_replay *replay = replayed("spin20k_b256.r0", &setup);
+    struct wt_replay *replay = replayed_with("spin20k_b256.r0", &setup);
     double match = replay->whole.first_wave_placement_match;
     wt_replay_free(replay);
     return match;
@@ -348,11 +337,9 @@ START_TEST(a_trace_of_an_unknown_device_is_replayed_on_the_gpu_named)
 {
     struct altered a = altered_begin();
     struct wt_replay_setup setup = {.gpu = "h200", .seed = 1, .unseen_cycles = NAN};
-    struct wt_replay *replay;
-    struct wt_error err = {0};
     a.trace->device[0] = '\0';
     altered_write(&a);
-    ck_assert_msg(wt_replay_trace(a.path, &setup, &replay, &err) == WT_OK, "%s", err.text);
+    struct wt_replay *replay = replayed_file(a.path, &setup);
     ck_assert_str_eq(replay->predicted->gpu_name, "NVIDIA H200");
     wt_replay_free(replay);
     altered_end(&a);
@@ -375,13 +362,11 @@ START_TEST(a_trace_of_another_number_of_sms_is_refused)
         a.trace->rows[i].sm = (uint16_t)i;
     altered_is_refused(&a, ": was captured on 131 SMs, but NVIDIA H200 has 132; name the right GPU with --gpu");
     a = altered_begin();
-    struct wt_replay *replay;
-    struct wt_error err = {0};
     a.trace->sm_count_stated = false;
     for (size_t i = 0; i < 8; i++)
         a.trace->rows[i].sm = (uint16_t)i;
     altered_write(&a);
-    ck_assert_msg(wt_replay_trace(a.path, &as_captured, &replay, &err) == WT_OK, "%s", err.text);
+    struct wt_replay *replay = replayed_file(a.path, &as_captured);
     wt_replay_free(replay);
     altered_end(&a);
 }
@@ -450,7 +435,7 @@ static void check_json_part(const json_t *object, const struct wt_replay_part *p
 
 START_TEST(json_has_what_is_promised_for_the_file_and_each_launch)
 {
-    struct wt_replay *replay = replayed("seq_A.r0", &as_captured);
+    struct wt_replay *replay = replayed("seq_A.r0");
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);

@@ -8,22 +8,13 @@
 #include "core/mem.h"
 #include "core/quantile.h"
 #include "study/replay.h"
+#include "replayed.h"
 #include "suites.h"
 
 enum { SMS = 132, MOST_FILES = 100 };
 
 /* An SM hosts a kernel early when it does so this soon after the kernel's first start anywhere. */
 static const double EARLY_CYCLES = 12000;
-
-static const struct wt_replay_setup as_captured = {.seed = 1, .unseen_cycles = NAN};
-
-static struct wt_replay *replayed(const char *path)
-{
-    struct wt_replay *replay;
-    struct wt_error err = {0};
-    ck_assert_msg(wt_replay_trace(path, &as_captured, &replay, &err) == WT_OK, "%s", err.text);
-    return replay;
-}
 
 static void each_of(const char *pattern, void (*check)(const struct wt_replay *replay), size_t at_least)
 {
@@ -32,7 +23,7 @@ static void each_of(const char *pattern, void (*check)(const struct wt_replay *r
     ck_assert_int_eq(glob(where, GLOB_BRACE, NULL, &files), 0);
     ck_assert_uint_ge(files.gl_pathc, at_least);
     for (size_t i = 0; i < files.gl_pathc; i++) {
-        struct wt_replay *replay = replayed(files.gl_pathv[i]);
+        struct wt_replay *replay = replayed_file(files.gl_pathv[i], &as_captured);
         check(replay);
         wt_replay_free(replay);
     }
@@ -78,7 +69,7 @@ END_TEST
  * the first one's start. That blocks ended shortly before, as unequal ones do all the time, does not tell that it waited for them. */
 START_TEST(who_came_late_did_not_wait)
 {
-    struct wt_replay *replay = replayed(WT_SOURCE_ROOT "/traces/h200/questions/prio_late.r0.csv.zst");
+    struct wt_replay *replay = replayed("questions/prio_late.r0");
     struct wt_launch_extent *extents = wt_timeline_extents(replay->measured);
     ck_assert_double_gt(wt_to_cycles(extents[1].first_start), 20000);
     free(extents);
@@ -92,7 +83,7 @@ END_TEST
  * the first is on them, whose blocks later share SMs that the second opened; it waits for SMs to empty, and uses 77 of them. */
 START_TEST(the_most_urgent_waits_for_empty_sms)
 {
-    struct wt_replay *replay = replayed(WT_SOURCE_ROOT "/traces/h200/questions/prio_three.r1.csv.zst");
+    struct wt_replay *replay = replayed("questions/prio_three.r1");
     check_times(replay);
     ck_assert_double_le(fabs(replay->whole.makespan_error), 0.01);
     for (int i = 0; i < 3; i++)

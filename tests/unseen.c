@@ -1,11 +1,10 @@
 /* Does a trace tell how long its blocks stay beyond their clock reads? */
 #include <math.h>
-#include <stdlib.h>
 
-#include "core/mem.h"
 #include "study/let_in.h"
 #include "study/replay.h"
 #include "study/unseen.h"
+#include "replayed.h"
 #include "suites.h"
 
 enum { DURATION = 5000 };
@@ -194,17 +193,6 @@ START_TEST(admission_tells_whose_end_let_a_block_in)
     ck_assert(!who_let_in(1300, waits));
 }
 END_TEST
-
-static struct wt_replay *replayed(const char *trace)
-{
-    struct wt_replay *replay;
-    struct wt_error err = {0};
-    struct wt_replay_setup setup = {.seed = 1, .unseen_cycles = NAN};
-    char *path = wt_format(WT_SOURCE_ROOT "/traces/h200/%s.csv.zst", trace);
-    ck_assert_msg(wt_replay_trace(path, &setup, &replay, &err) == WT_OK, "%s", err.text);
-    free(path);
-    return replay;
-}
 
 static double unseen_in(const char *trace)
 {

@@ -9,9 +9,8 @@
 #include "core/mem.h"
 #include "core/quantile.h"
 #include "study/validate.h"
+#include "replayed.h"
 #include "suites.h"
-
-static const struct wt_replay_setup as_captured = {.seed = 1, .unseen_cycles = NAN};
 
 struct validation {
     size_t count;
