@@ -38,6 +38,7 @@ static Suite *(*const suites[])(void) = {
     clocks_suite,
     topology_suite,
     part_suite,
+    used_tpcs_suite,
     unseen_suite,
     capture_suite,
     calibrate_suite,

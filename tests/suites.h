@@ -6,6 +6,7 @@
 
 Suite *core_suite(void);
 Suite *part_suite(void);
+Suite *used_tpcs_suite(void);
 Suite *unseen_suite(void);
 Suite *calibrate_suite(void);
 Suite *cli_suite(void);

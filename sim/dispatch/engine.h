@@ -28,6 +28,7 @@ struct wt_leaving {
 /* What the distributor knows of one SM. */
 struct wt_launcher {
     _Alignas(WT_LINE_BYTES) wt_time launch_latency; /* distributor to first instruction */
+    uint32_t turn;          /* of the latest grid that ran on the TPC; 0: none did */
     uint16_t partner;       /* the TPC's other SM, or the SM itself */
     uint16_t leaving_head;
     uint16_t early;         /* of the first ones leaving the room is known to be free */
@@ -40,6 +41,7 @@ struct wt_grid {
     struct wt_grid *next; /* the one after it in the queue, or in the list of free ones */
     const struct wt_kernel *kernel;
     uint32_t index;  /* the kernel's */
+    uint32_t turn;   /* how many were the head before it, counting the launch before the simulation, and one; 0: it has not been */
     uint16_t number; /* its own, of those that fit into the grid scheduler */
     uint64_t next_block, remaining;
     uint64_t running;    /* blocks that have started and not ended */
@@ -81,13 +83,14 @@ struct wt_engine {
     struct wt_grid *free_grids;
     struct wt_grid *head;       /* of the queue: whose blocks are being handed out; NULL: none waits */
     uint64_t grid_count;
+    uint32_t turns;             /* grids that have been the head, and the launch before the simulation */
     uint64_t unreported;        /* of all grids */
     bool placed;                /* where blocks lie in shared memory matters */
     struct wt_shape unplaced;   /* the head's, without shared memory */
     wt_time next_arrival;       /* of a kernel at the grid scheduler */
     wt_time now;                /* the distributor's */
     wt_time origin;             /* WT_NEVER until the first block has ended */
-    wt_time visit_time, ready_time, view_time, launch_latency;
+    wt_time visit_time, ready_time, view_time, launch_latency, used_time;
 };
 
 /* An SM and a block slot of it. */

@@ -212,6 +212,7 @@ static void turn_to_head(struct wt_engine *e)
     struct wt_grid *head = e->head;
     if (!head)
         return;
+    head->turn = head->turn == 0 ? ++e->turns : head->turn;
     if (e->watched)
         wt_tell_heads(e);
     e->room.shape = &head->kernel->shape;
@@ -362,6 +363,15 @@ static bool wait(struct wt_engine *e)
 
 /* ---- Launching ---- */
 
+/* The grid's first block on the TPC. Returns how much later it starts there. */
+static wt_time first_on_tpc(struct wt_engine *e, int sm, const struct wt_grid *grid)
+{
+    struct wt_launcher *launcher = &e->launchers[sm];
+    bool used = launcher->turn + 1 == grid->turn && !has_clusters(grid);
+    launcher->turn = e->launchers[launcher->partner].turn = grid->turn;
+    return used ? e->used_time : 0;
+}
+
 static void start_block(struct wt_engine *e, int sm, int slot)
 {
     struct wt_grid *grid = e->head;
@@ -371,6 +381,8 @@ static void start_block(struct wt_engine *e, int sm, int slot)
     e->residents[id] = (struct wt_resident){.block = grid->next_block, .grid = grid};
     struct wt_launch launch = {id, e->now + e->launchers[sm].launch_latency, length,
                                e->visit.first_wave ? &grid->first : &grid->replacement};
+    if (e->launchers[sm].turn != grid->turn)
+        launch.arrival += first_on_tpc(e, sm, grid);
     if (e->watched)
         wt_tell_handed_out(e, id, launch.arrival);
     wt_time start = wt_links_launch(e->links, sm, &launch, e->now);

@@ -60,6 +60,7 @@ static void set_up_launchers(struct wt_engine *e)
             partner = sm + 1;
         e->launchers[sm] = (struct wt_launcher){
             .launch_latency = e->launch_latency + offset_of(&gpu->rates.launch_offset_cycles, tpc),
+            .turn = e->simulation->used_tpcs && e->simulation->used_tpcs[tpc],
             .partner = (uint16_t)partner,
         };
     }
@@ -96,6 +97,8 @@ static void set_up(struct wt_engine *e)
     e->ready_time = wt_from_cycles(gpu->rates.report_ready_cycles);
     e->view_time = wt_from_cycles(gpu->rates.report_view_cycles);
     e->launch_latency = wt_from_cycles(gpu->rates.launch_latency_cycles);
+    e->used_time = wt_from_cycles(gpu->rates.used_tpc_cycles);
+    e->turns = 1;
     e->sms = wt_alloc((size_t)e->sm_count, sizeof *e->sms);
     for (int sm = 0; sm < e->sm_count; sm++)
         e->sms[sm] = wt_sm_new(&gpu->limits);

@@ -87,6 +87,7 @@ struct wt_simulation {
      * group's first SM as an index into its visit order, or -1 for 0. For the other kernels the policy knows. */
     int first_group;
     int first_extra_sm;
+    const bool *used_tpcs; /* by TPC: whether the launch before the first kernel ran there (rates.used_tpc_cycles); NULL: nowhere */
     const struct wt_front_end *front_end; /* NULL: one stream, each kernel rates.kernel_gap_cycles after the one before */
     const struct wt_sharing *sharing; /* NULL: each kernel's cost gives the durations */
     struct wt_stall *stall; /* filled on WT_DEADLOCK; may be NULL */

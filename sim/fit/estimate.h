@@ -41,7 +41,7 @@ struct wt_estimator {
     void (*fit)(const struct wt_fit *fit, struct wt_estimate *out);
 };
 
-extern const struct wt_estimator wt_fit_launch, wt_fit_tpc_lag, wt_fit_visit, wt_fit_launch_offset, wt_fit_release,
+extern const struct wt_estimator wt_fit_launch, wt_fit_tpc_lag, wt_fit_used_tpc, wt_fit_visit, wt_fit_launch_offset, wt_fit_release,
     wt_fit_report_offset, wt_fit_report, wt_fit_kernel_gap, wt_fit_drain;
 
 /* In an order in which each finds what it builds on; NULL ends the table. */

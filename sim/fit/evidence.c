@@ -7,6 +7,7 @@
 #include "core/mem.h"
 #include "fit/statistics.h"
 #include "sm/occupancy.h"
+#include "trace/used_tpcs.h"
 
 /* After so long without an end none of the GPC's reports waits: forty take that long on an H200 whose GPCs all report. */
 static const double QUIET_CYCLES = 400;
@@ -277,6 +278,23 @@ void wt_evidence_prepare(struct wt_evidence *evidence, const struct wt_gpu *gpu)
         for (size_t l = 0; l < trace->launch_count; l++)
             prepare_launch(evidence, i, l, evidence->traces[i].stays + (wt_trace_rows_of(trace, l) - trace->rows), gpu);
     }
+}
+
+bool *wt_evidence_used_tpcs(const struct wt_launch_evidence *launch, const struct wt_gpu *gpu)
+{
+    size_t sms = (size_t)gpu->topology.sm_count, count = 0;
+    struct wt_sm_start *starts = wt_alloc(sms, sizeof *starts);
+    bool *seen = wt_alloc(sms, sizeof *seen), *used = wt_alloc((size_t)gpu->topology.tpc_count, sizeof *used);
+    for (size_t b = 0; b < launch->first_wave; b++) {
+        const struct wt_stay *stay = &launch->stays[b];
+        if (!seen[stay->sm])
+            starts[count++] = (struct wt_sm_start){stay->start, stay->sm};
+        seen[stay->sm] = true;
+    }
+    wt_used_tpcs(gpu, starts, count, used);
+    free(starts);
+    free(seen);
+    return used;
 }
 
 void wt_evidence_free(struct wt_evidence *evidence)

@@ -75,6 +75,9 @@ void wt_evidence_free(struct wt_evidence *evidence);
 /* The block that was the SM's `k`-th, from 0. */
 const struct wt_stay *wt_stay_of(const struct wt_launch_evidence *launch, int sm, int k);
 
+/* By TPC: whether the launch before it ran there, by that GPU's rates. The caller frees. */
+bool *wt_evidence_used_tpcs(const struct wt_launch_evidence *launch, const struct wt_gpu *gpu);
+
 /* Whether `sm` shares its TPC with `sm - 1`. */
 bool wt_is_second_of_tpc(const struct wt_topology *topology, int sm);
 

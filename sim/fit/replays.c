@@ -1,6 +1,7 @@
 #include "fit/replays.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "dispatch/simulate.h"
 #include "fit/statistics.h"
@@ -35,12 +36,14 @@ double wt_replayed_error(const struct wt_evidence *evidence, const struct wt_str
         replay.first_start = fmin(replay.first_start, launch->stays[b].start);
     struct wt_kernel kernel = {.name = "replay", .grid_blocks = launch->blocks, .shape = launch->shape,
                                .cost = {measured_duration, &replay}};
+    bool *used_tpcs = wt_evidence_used_tpcs(launch, gpu);
     struct wt_observer observer = {.context = &replay, .block_done = compare};
     struct wt_simulation simulation = {.gpu = gpu, .kernels = &kernel, .kernel_count = 1, .seed = 1, .first_group = -1,
-                                       .first_extra_sm = -1, .observers = &observer, .observer_count = 1};
+                                       .first_extra_sm = -1, .used_tpcs = used_tpcs, .observers = &observer, .observer_count = 1};
     wt_first_wave_start(evidence->traces[launch->trace].trace, launch->launch, gpu, &simulation.first_group,
                         &simulation.first_extra_sm);
     bool done = wt_simulate(&simulation, NULL) == WT_OK && replay.errors.count > 0;
+    free(used_tpcs);
     wt_sample_sort(&replay.errors);
     double median = done ? wt_sample_quantile(&replay.errors, 0.5) : INFINITY;
     wt_sample_free(&replay.errors);

@@ -228,7 +228,7 @@ static void fit_kernel_gap(const struct wt_fit *fit, struct wt_estimate *out)
             end = fmax(end, before->stays[b].end);
         for (size_t b = 0; b < after->blocks; b++)
             start = fmin(start, after->stays[b].start);
-        wt_sample_add(&gaps, start - end);
+        wt_sample_add(&gaps, start - end - (before->rounds > 0 ? fit->gpu->rates.used_tpc_cycles : 0));
         out->used[after->trace] = true;
     }
     wt_sample_sort(&gaps);

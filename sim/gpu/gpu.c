@@ -147,6 +147,8 @@ static const struct wt_param params[] = {
      .required = true, .help = "first wave, over warps per block: the TPC's second SM starts this much later"},
     {"rates.replacement_lag_cycles", WT_PARAM_CURVE, RATE(replacement_lag_cycles), .unit = "cycles", .low = 0, .high = 1e6,
      .fallback = "0", .help = "over warps per block: after a replacement the TPC's next one starts tpc_lag_cycles and this later"},
+    {"rates.used_tpc_cycles", WT_PARAM_NUMBER, RATE(used_tpc_cycles), .unit = "cycles", .low = 0, .high = 1e6, .fallback = "0",
+     .help = "a launch's first wave starts so much later on TPCs on which the launch before it has run"},
     {"rates.cluster_start_cycles", WT_PARAM_NUMBER, RATE(cluster_start_cycles), .unit = "cycles", .low = 0, .high = 1e6,
      .fallback = "0", .help = "a cluster's blocks start launch_cycles and so much later than single ones: they wait for each other"},
     {"rates.extra_first_gap", WT_PARAM_INT, RATE(extra_first_gap), .unit = "visits", .low = 1, .high = 1000,

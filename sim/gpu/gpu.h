@@ -95,6 +95,7 @@ struct wt_rates {
     struct wt_curve launch_cycles; /* interval between two blocks started on one SM */
     struct wt_curve tpc_lag_cycles; /* the TPC's other SM starts a block at least this much later */
     struct wt_curve replacement_lag_cycles; /* after a replacement the TPC's next one starts so much later than that */
+    double used_tpc_cycles;        /* a launch starts on a TPC so much later where the launch before it has run */
     double cluster_start_cycles;    /* blocks of a cluster start launch_cycles and so much later than single ones would */
     int extra_first_gap;           /* visits to other groups after the extra group's first visit */
     int extra_gap;                 /* visits to other groups between its later visits */

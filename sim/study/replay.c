@@ -15,6 +15,7 @@
 #include "study/replay_tasks.h"
 #include "study/unseen.h"
 #include "trace/topology.h"
+#include "trace/used_tpcs.h"
 
 /* What is tried where no release tells what blocks stay beyond their clock reads. */
 enum { MOST_UNSEEN_CYCLES = 240, UNSEEN_STEP_CYCLES = 8 };
@@ -31,6 +32,7 @@ struct launch {
     uint64_t blocks;
     struct measurement *measured; /* by block; owned */
     wt_time first_start;          /* measured */
+    bool *used_tpcs;              /* by TPC: whether the launch before it ran there; NULL: not told; owned */
     struct wt_shape shape;
     int blocks_per_sm;
     double unseen_cycles;
@@ -185,6 +187,25 @@ static void take_measurements(struct launch *launch, const struct wt_replay *rep
     }
 }
 
+/* By the first wave. */
+static void find_used_tpcs(struct launch *launch, const struct wt_gpu *gpu)
+{
+    bool *seen = wt_alloc((size_t)gpu->topology.sm_count, sizeof *seen);
+    struct wt_sm_start *starts = wt_alloc((size_t)gpu->topology.sm_count, sizeof *starts);
+    size_t count = 0;
+    for (uint64_t i = 0; i < launch->first_wave_blocks; i++) {
+        const struct measurement *measured = &launch->measured[block_at(launch->trace, i)];
+        if (!seen[measured->sm])
+            starts[count++] = (struct wt_sm_start){wt_to_cycles(measured->start - launch->first_start), measured->sm};
+        seen[measured->sm] = true;
+    }
+    if (!launch->used_tpcs)
+        launch->used_tpcs = wt_alloc((size_t)gpu->topology.tpc_count, sizeof *launch->used_tpcs);
+    wt_used_tpcs(gpu, starts, count, launch->used_tpcs);
+    free(starts);
+    free(seen);
+}
+
 /* Sorts. */
 static void quantiles(double *values, uint64_t count, double *p50, double *p95)
 {
@@ -277,6 +298,7 @@ static enum wt_code prepare(struct launch *launch, const struct wt_replay *repla
     if (launch->trace->tasks > 0)
         return WT_OK; /* see replay_tasks.h */
     take_measurements(launch, replay, origin);
+    find_used_tpcs(launch, gpu);
     return WT_OK;
 }
 
@@ -340,7 +362,7 @@ static struct wt_watch ask_about(const struct batch *batch, struct wt_why *why)
     return wt_why_watch(why);
 }
 
-/* The first launch of a batch tells where the rotation begins; of later ones the policy knows. `kernels`: room for each launch. */
+/* The first launch of a batch tells where the rotation begins and which TPCs were in use before; of later ones the policy and the engine know. `kernels`: room for each launch. */
 static struct wt_simulation simulation_of(struct batch *batch, const struct wt_gpu *gpu, const struct wt_policy *policy,
                                           const struct wt_replay_setup *setup, const struct wt_front_end *front_end,
                                           struct wt_kernel *kernels)
@@ -353,7 +375,8 @@ static struct wt_simulation simulation_of(struct batch *batch, const struct wt_g
     }
     batch->begin = batch->launches[first].first_start;
     struct wt_simulation simulation = {.gpu = gpu, .policy = policy, .kernels = kernels, .kernel_count = batch->count,
-                                       .seed = setup->seed, .first_group = -1, .first_extra_sm = -1, .front_end = front_end};
+                                       .seed = setup->seed, .first_group = -1, .first_extra_sm = -1,
+                                       .used_tpcs = batch->launches[first].used_tpcs, .front_end = front_end};
     wt_first_wave_start(batch->replay->trace, batch->launches[first].index, gpu, &simulation.first_group,
                         &simulation.first_extra_sm);
     return simulation;
@@ -671,8 +694,11 @@ static enum wt_code prepare_all(struct batch *all, struct wt_gpu *gpu, const str
         start_errors += launch->blocks;
     }
     WT_TRY(adopt_part(all, gpu, policy, setup, err));
-    for (size_t i = 0; i < all->count; i++)
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->replay->part_cycles > 0 && all->launches[i].measured)
+            find_used_tpcs(&all->launches[i], gpu);
         take_unseen(&all->launches[i], all->replay, gpu, setup);
+    }
     if (all->replay->together)
         infer_configurations(all);
     return WT_OK;
@@ -741,8 +767,10 @@ static enum wt_code replay_launches(struct wt_replay *replay, struct wt_gpu *gpu
         code = (replay->together ? replay_together : replay_apart)(&all, gpu, policy, setup, err);
     if (code == WT_OK)
         assess_all(&all);
-    for (size_t i = 0; i < all.count; i++)
+    for (size_t i = 0; i < all.count; i++) {
         free(all.launches[i].measured);
+        free(all.launches[i].used_tpcs);
+    }
     free(all.launches);
     return code;
 }
