@@ -16,7 +16,7 @@ static int place_in_order(int tpc)
 }
 
 /* Each SM's first start in the order of blocks: group after group, one visit each, with the first `used` TPCs late. */
-static size_t starts_of(const struct wt_gpu *gpu, int used, double late, struct wt_sm_start *starts)
+static size_t starts_of(const struct wt_gpu *gpu, int used, double late, struct wt_block_start *starts)
 {
     const struct wt_topology *t = &gpu->topology;
     size_t count = 0;
@@ -25,7 +25,7 @@ static size_t starts_of(const struct wt_gpu *gpu, int used, double late, struct 
         for (int i = 0; i < t->groups[group].sm_count; i++) {
             int sm = t->groups[group].sms[i], tpc = t->tpc_of_sm[sm];
             double cycles = 1e6 + visit * gpu->rates.visit_cycles + wt_of_tpc(&gpu->rates.launch_offset_cycles, tpc) + sm % 2 * 10;
-            starts[count++] = (struct wt_sm_start){cycles + (place_in_order(tpc) < used ? late : 0), (uint16_t)sm};
+            starts[count++] = (struct wt_block_start){cycles + (place_in_order(tpc) < used ? late : 0), (uint16_t)sm};
         }
     }
     return count;
@@ -34,7 +34,7 @@ static size_t starts_of(const struct wt_gpu *gpu, int used, double late, struct 
 START_TEST(late_tpcs_are_found)
 {
     struct wt_gpu *gpu = gpu_named("h200");
-    struct wt_sm_start starts[132];
+    struct wt_block_start starts[132];
     bool used[TPCS];
     size_t count = starts_of(gpu, _i, 11, starts);
     ck_assert_int_eq(wt_used_tpcs(gpu, starts, count, used), _i);
@@ -47,7 +47,7 @@ END_TEST
 START_TEST(other_differences_are_not_taken_for_it)
 {
     struct wt_gpu *gpu = gpu_named("h200");
-    struct wt_sm_start starts[132];
+    struct wt_block_start starts[132];
     bool used[TPCS];
     ck_assert_int_eq(wt_used_tpcs(gpu, starts, starts_of(gpu, 30, 3, starts), used), 0);
     ck_assert_int_eq(wt_used_tpcs(gpu, starts, starts_of(gpu, 30, -11, starts), used), 0);

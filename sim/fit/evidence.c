@@ -282,18 +282,12 @@ void wt_evidence_prepare(struct wt_evidence *evidence, const struct wt_gpu *gpu)
 
 bool *wt_evidence_used_tpcs(const struct wt_launch_evidence *launch, const struct wt_gpu *gpu)
 {
-    size_t sms = (size_t)gpu->topology.sm_count, count = 0;
-    struct wt_sm_start *starts = wt_alloc(sms, sizeof *starts);
-    bool *seen = wt_alloc(sms, sizeof *seen), *used = wt_alloc((size_t)gpu->topology.tpc_count, sizeof *used);
-    for (size_t b = 0; b < launch->first_wave; b++) {
-        const struct wt_stay *stay = &launch->stays[b];
-        if (!seen[stay->sm])
-            starts[count++] = (struct wt_sm_start){stay->start, stay->sm};
-        seen[stay->sm] = true;
-    }
-    wt_used_tpcs(gpu, starts, count, used);
+    struct wt_block_start *starts = wt_alloc(launch->first_wave, sizeof *starts);
+    bool *used = wt_alloc((size_t)gpu->topology.tpc_count, sizeof *used);
+    for (size_t b = 0; b < launch->first_wave; b++)
+        starts[b] = (struct wt_block_start){launch->stays[b].start, launch->stays[b].sm};
+    wt_used_tpcs(gpu, starts, launch->first_wave, used);
     free(starts);
-    free(seen);
     return used;
 }
 

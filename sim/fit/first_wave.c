@@ -139,7 +139,7 @@ static void fit_used_tpc(const struct wt_fit *fit, struct wt_estimate *out)
     out->samples = steps.count;
     out->value = round(10 * wt_mid_mean(&steps)) / 10;
     out->spread = wt_format("quartiles %.1f to %.1f", wt_sample_quantile(&steps, 0.25), wt_sample_quantile(&steps, 0.75));
-    out->error = wt_format("standard error %.2f; %zu groups of launches", wt_standard_error(&steps), steps.count);
+    out->error = wt_format("standard error %.2f", wt_standard_error(&steps));
     wt_sample_free(&steps);
     free(start);
 }
@@ -196,6 +196,7 @@ static bool look_at_visits(const struct wt_launch_evidence *launch, const struct
     return seen >= t->group_count;
 }
 
+/* `start`: by group, where each was first visited. */
 static void compare_tpcs(const struct wt_launch_evidence *launch, const struct wt_topology *t, const double *delays, const double *start,
                          struct wt_sample *beside)
 {

@@ -190,20 +190,15 @@ static void take_measurements(struct launch *launch, const struct wt_replay *rep
 /* By the first wave. */
 static void find_used_tpcs(struct launch *launch, const struct wt_gpu *gpu)
 {
-    bool *seen = wt_alloc((size_t)gpu->topology.sm_count, sizeof *seen);
-    struct wt_sm_start *starts = wt_alloc((size_t)gpu->topology.sm_count, sizeof *starts);
-    size_t count = 0;
+    struct wt_block_start *starts = wt_alloc(launch->first_wave_blocks, sizeof *starts);
     for (uint64_t i = 0; i < launch->first_wave_blocks; i++) {
         const struct measurement *measured = &launch->measured[block_at(launch->trace, i)];
-        if (!seen[measured->sm])
-            starts[count++] = (struct wt_sm_start){wt_to_cycles(measured->start - launch->first_start), measured->sm};
-        seen[measured->sm] = true;
+        starts[i] = (struct wt_block_start){wt_to_cycles(measured->start - launch->first_start), measured->sm};
     }
     if (!launch->used_tpcs)
         launch->used_tpcs = wt_alloc((size_t)gpu->topology.tpc_count, sizeof *launch->used_tpcs);
-    wt_used_tpcs(gpu, starts, count, launch->used_tpcs);
+    wt_used_tpcs(gpu, starts, launch->first_wave_blocks, launch->used_tpcs);
     free(starts);
-    free(seen);
 }
 
 /* Sorts. */
@@ -362,7 +357,8 @@ static struct wt_watch ask_about(const struct batch *batch, struct wt_why *why)
     return wt_why_watch(why);
 }
 
-/* The first launch of a batch tells where the rotation begins and which TPCs were in use before; of later ones the policy and the engine know. `kernels`: room for each launch. */
+/* The first launch of a batch tells where the rotation begins and which TPCs were in use before; of later ones the policy and the engine
+ * know. `kernels`: room for each launch. */
 static struct wt_simulation simulation_of(struct batch *batch, const struct wt_gpu *gpu, const struct wt_policy *policy,
                                           const struct wt_replay_setup *setup, const struct wt_front_end *front_end,
                                           struct wt_kernel *kernels)

@@ -33,16 +33,22 @@ static void list_tpcs(struct first_wave *wave)
     free(listed);
 }
 
-static void take_starts(struct first_wave *wave, const struct wt_rates *rates, const struct wt_sm_start *starts, size_t count)
+/* Each SM's first block tells. */
+static void take_starts(struct first_wave *wave, const struct wt_rates *rates, const struct wt_block_start *starts,
+                        size_t count)
 {
     const struct wt_topology *t = wave->topology;
     double visited[WT_MAX_GROUPS], *of_tpc = wt_alloc((size_t)t->tpc_count, sizeof *of_tpc);
+    bool *seen = wt_alloc((size_t)t->sm_count, sizeof *seen);
     int visits = 0;
     for (int g = 0; g < t->group_count; g++)
         visited[g] = -1;
     for (int i = 0; i < t->tpc_count; i++)
         of_tpc[i] = NAN;
     for (size_t i = 0; i < count; i++) {
+        if (seen[starts[i].sm])
+            continue;
+        seen[starts[i].sm] = true;
         double *visit = &visited[t->group_of_sm[starts[i].sm]], *start = &of_tpc[t->tpc_of_sm[starts[i].sm]];
         *visit = *visit < 0 ? rates->visit_cycles * visits++ : *visit;
         *start = fmin(*start, starts[i].cycles - *visit);
@@ -50,9 +56,11 @@ static void take_starts(struct first_wave *wave, const struct wt_rates *rates, c
     for (int i = 0; i < t->tpc_count; i++)
         wave->start[i] = of_tpc[wave->number[i]] - wt_of_tpc(&rates->launch_offset_cycles, wave->number[i]);
     free(of_tpc);
+    free(seen);
 }
 
-/* One TPC of each group after another, but of the extra group all first, as grids of less than a wave are spread. By place in the arrays. */
+/* One TPC of each group after another, but of the extra group all first, as grids of less than a wave are spread. By place in the
+ * arrays. */
 static void order_tpcs(const struct first_wave *wave, int *order)
 {
     const struct wt_topology *t = wave->topology;
@@ -115,7 +123,7 @@ static int likeliest(const struct first_wave *wave, const struct wt_rates *rates
     return best;
 }
 
-int wt_used_tpcs(const struct wt_gpu *gpu, const struct wt_sm_start *starts, size_t count, bool *used)
+int wt_used_tpcs(const struct wt_gpu *gpu, const struct wt_block_start *starts, size_t count, bool *used)
 {
     size_t tpcs = (size_t)gpu->topology.tpc_count;
     struct first_wave wave = {.topology = &gpu->topology, .number = wt_alloc(tpcs, sizeof *wave.number),
