@@ -1,6 +1,7 @@
 #!/bin/sh
 # Cross-check: the H200's traces in two halves, by experiment; a config is calibrated on each and predicts the other.
-# Usage: tests/halves.sh WAVETAIL. Prints the errors of each half with the other's config and with the shipped one.
+# Usage: tests/halves.sh WAVETAIL. Prints the errors of each half with the other's config and with the shipped one: of blocks that last,
+# and of blocks that end while the distributor is still busy.
 set -e
 wavetail=$(realpath "$1")
 cd "$(dirname "$0")/.."
@@ -15,9 +16,13 @@ half() {
                             if (side == want) print }'
 }
 
+short='/(empty_|spin[0-9]{3}_|spin1[05]00_)'
+
 errors() {
-    printf '%s\n' "$1"
-    $wavetail validate --quiet --gpu "$2" $(half "$3") | grep -E '^(makespan error|start error|first-wave)'
+    printf '%s, blocks that last\n' "$1"
+    $wavetail validate --quiet --gpu "$2" $(half "$3" | grep -vE "$short") | grep -E '^(makespan error|start error|first-wave)'
+    printf '%s, short blocks\n' "$1"
+    $wavetail validate --quiet --gpu "$2" $(half "$3" | grep -E "$short") | grep -E '^(makespan error|start error)'
 }
 
 for side in 0 1; do

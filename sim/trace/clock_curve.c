@@ -9,14 +9,17 @@
 /* The curve is t(c) = c / rate + z(c) with z linear between knots. Minimised over the z of the knots:
  *   sum over readings of -log(P + OUTLIER), P = chance that t plus noise lies within the reading's bounds
  *   + PULL: each reading draws weakly to its middle (decides where the bounds leave room)
- *   + rate changes, as a random walk, and rate itself, as a normal variable.
+ *   + rate changes, as a random walk, and rate itself, as a normal variable around the nominal one, less at first.
  * Newton's method; the second derivatives form a band of five diagonals. */
-static const double KNOT_NS = 400; /* readings closer than this share a knot */
+static const double KNOT_NS = 400; /* readings closer than this share a knot, but all of them have two */
 static const double NOISE_NS = 2; /* skew inside a GPC and jitter between the two reads, standard deviation */
 static const double OUTLIER = 1e-3;
 static const double PULL = 0.01;
 static const double RATE_SPREAD = 0.02; /* of a domain's mean rate around the nominal one, relative */
 static const double RATE_WALK = 1e-4;   /* change of rate within sqrt(1 ns), relative: 0.3 % within 1 us */
+/* What clocks lose when many blocks start at once. (H200, starts of 16,896 blocks of 32 to 128 threads within the first 700 cycles: GPCs'
+ * rates are 1.2 to 2.5 % below 1.98 GHz in the mean of a launch, 0.6 % within the next 1,300, and then come back.) */
+static const double DROOP = 0.02, DROOP_NS = 350;
 static const double LEAST_RATE = 0.1;   /* no clock runs faster than 10 times its nominal rate */
 enum { ROUNDS = 40 };
 
@@ -100,16 +103,18 @@ static void locate(struct problem *p, size_t reading, size_t *knot, double u)
 static void place_knots(struct problem *p, const struct wt_reading *readings, double rate, double delay,
                         double *z)
 {
+    double run = fmin(KNOT_NS * rate, 0.5 * (readings[p->count - 1].clock - readings[0].clock));
     for (size_t begin = 0, end; begin < p->count; begin = end) {
         double sum = 0;
-        for (end = begin; end < p->count && readings[end].clock - readings[begin].clock <= KNOT_NS * rate;
-             end++)
+        for (end = begin; end < p->count && readings[end].clock - readings[begin].clock <= run; end++)
             sum += wt_reading_clock(&readings[end], delay) / rate;
         p->at[p->knots] = sum / (double)(end - begin);
         if (p->knots > 0 && p->at[p->knots] < p->at[p->knots - 1] + 1)
             p->at[p->knots] = p->at[p->knots - 1] + 1;
         z[p->knots++] = wt_interval_consensus(p->low + begin, p->high + begin, end - begin);
     }
+    p->at[0] = fmin(p->at[0], wt_reading_clock(&readings[0], delay) / rate);
+    p->at[p->knots - 1] = fmax(p->at[p->knots - 1], wt_reading_clock(&readings[p->count - 1], delay) / rate);
 }
 
 static void set_up(struct problem *p, const struct wt_reading *readings, size_t count, double rate,
@@ -138,6 +143,13 @@ static double slope(const struct problem *p, const double *z, size_t k)
     return (z[k + 1] - z[k]) / (p->at[k + 1] - p->at[k]);
 }
 
+/* Of piece k, before any reading. */
+static double usual_slope(const struct problem *p, size_t k)
+{
+    double slow = fmin(p->at[k + 1], p->at[0] + DROOP_NS) - p->at[k];
+    return slow > 0 ? DROOP * slow / (p->at[k + 1] - p->at[k]) : 0;
+}
+
 /* Inverse variance of the slope of piece k, so that all pieces together count as one observation. */
 static double slope_weight(const struct problem *p, size_t k)
 {
@@ -164,8 +176,10 @@ static double cost(const struct problem *p, const double *z)
         p->chance[i] = within(p->low[i], p->high[i], v);
         sum += -log(p->chance[i] + OUTLIER) + 0.5 * pull_weight(p, i) * away * away;
     }
-    for (size_t k = 0; k + 1 < p->knots; k++)
-        sum += 0.5 * slope_weight(p, k) * slope(p, z, k) * slope(p, z, k);
+    for (size_t k = 0; k + 1 < p->knots; k++) {
+        double unusual = slope(p, z, k) - usual_slope(p, k);
+        sum += 0.5 * slope_weight(p, k) * unusual * unusual;
+    }
     for (size_t k = 1; k + 1 < p->knots; k++) {
         double change = slope(p, z, k) - slope(p, z, k - 1);
         sum += 0.5 * walk_weight(p, k) * change * change;
@@ -173,10 +187,10 @@ static double cost(const struct problem *p, const double *z)
     return sum;
 }
 
-/* Adds weight * (c . z)^2 / 2, c having three entries from knot k on. */
-static void add_square(struct system *s, size_t k, const double c[3], const double *z, double weight)
+/* Adds weight * (c . z - usual)^2 / 2, c having three entries from knot k on. */
+static void add_square(struct system *s, size_t k, const double c[3], const double *z, double usual, double weight)
 {
-    double product = 0;
+    double product = -usual;
     for (int i = 0; i < 3; i++)
         if (c[i] != 0)
             product += c[i] * z[k + (size_t)i];
@@ -217,11 +231,11 @@ static void assemble(struct system *s, const struct problem *p, const double *z)
         add_reading(s, p, z, i);
     for (size_t k = 0; k + 1 < p->knots; k++) {
         double h = p->at[k + 1] - p->at[k];
-        add_square(s, k, (double[3]){-1 / h, 1 / h, 0}, z, slope_weight(p, k));
+        add_square(s, k, (double[3]){-1 / h, 1 / h, 0}, z, usual_slope(p, k), slope_weight(p, k));
     }
     for (size_t k = 1; k + 1 < p->knots; k++) {
         double h = p->at[k] - p->at[k - 1], g = p->at[k + 1] - p->at[k];
-        add_square(s, k - 1, (double[3]){1 / h, -1 / h - 1 / g, 1 / g}, z, walk_weight(p, k));
+        add_square(s, k - 1, (double[3]){1 / h, -1 / h - 1 / g, 1 / g}, z, 0, walk_weight(p, k));
     }
 }
 
@@ -272,7 +286,8 @@ static double improve(const struct problem *p, struct system *s, double *z, doub
     return 0;
 }
 
-static void optimise(const struct problem *p, double *z)
+/* Returns the cost. */
+static double optimise(const struct problem *p, double *z)
 {
     double *room = wt_alloc(5 * p->knots, sizeof *room);
     struct system s = {room, room + p->knots, room + 2 * p->knots, room + 3 * p->knots};
@@ -281,6 +296,7 @@ static void optimise(const struct problem *p, double *z)
         if (improve(p, &s, z, room + 4 * p->knots, &current) < 0.01)
             break;
     free(room);
+    return current;
 }
 
 /* Readings that contradict each other must not make time run backwards. */
@@ -304,8 +320,7 @@ struct wt_clock_curve wt_clock_curve_fit(const struct wt_readings *readings, dou
                         .chance = room + 5 * count,
                         .left = wt_alloc(count, sizeof *p.left)};
     set_up(&p, readings->at, count, cycles_per_ns, delay, z);
-    optimise(&p, z);
-    struct wt_clock_curve curve = {.cycles_per_ns = cycles_per_ns, .count = p.knots};
+    struct wt_clock_curve curve = {.cycles_per_ns = cycles_per_ns, .cost = optimise(&p, z), .count = p.knots};
     curve.clock = wt_alloc(p.knots, sizeof *curve.clock);
     curve.time_ns = wt_alloc(p.knots, sizeof *curve.time_ns);
     for (size_t k = 0; k < p.knots; k++) {

@@ -29,6 +29,7 @@ struct wt_clock_curve {
     size_t count;         /* knots, >= 1 */
     double *clock;        /* ascending; cycles from the domain's base */
     double *time_ns;      /* ascending; from the trace's origin */
+    double cost;          /* -log of the likelihood of the readings it was fitted to and of the prior */
 };
 
 /* Fits to `readings`, count >= 1. `delay`: cycles between the two reads of a block's start or end.

@@ -281,7 +281,7 @@ static void align(struct fit *fit)
     clocks->curves = wt_alloc(domains, sizeof *clocks->curves);
     fit->domains = wt_alloc(domains, sizeof *fit->domains);
     gather(fit);
-    wt_ticks_find_driver(&clocks->ticks, fit->domains, clocks->domain_count, fit->cycles_per_ns);
+    wt_ticks_find_driver(&clocks->ticks, fit->domains, clocks->domain_count, fit->cycles_per_ns, USUAL_DELAY);
     bound_readings(fit);
     clocks->read_delay_cycles = find_delay(fit);
     for (size_t d = 0; d < domains; d++)

@@ -1,4 +1,7 @@
-/* Readings of one clock domain within a window of 150 ns differ by known clock differences (a rate wrong by 3
+/* Two ways. Few readings: a clock curve is fitted to each domain's with every phase, and the likeliest phase wins. (18 H200
+ * captures of 132 to 400 empty blocks: GPCs' first starts, against the simulated ones, scatter by 2.3 cycles; by 3.4 the other way.)
+ *
+ * Many: readings of one clock domain within a window of 150 ns differ by known clock differences (a rate wrong by 3
  * % makes 4 ns at most), so one offset must fit all their intervals. How far it does not is summed over
  * windows; the phase that makes least of it wins. Starts and ends are in windows of their own, since the
  * delay between the two reads is not known yet. */
@@ -6,10 +9,18 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/mem.h"
 
-enum { WINDOW = 16, WINDOWS = 1000, COARSE = 50, FINE = 8 };
+enum {
+    FEW = 2000, /* readings; more take long, and are not needed */
+    WINDOW = 16,
+    WINDOWS = 1000,
+    COARSE = 50,
+    FINE = 8
+};
+static const double ALIKE = 0.5; /* -log of how likely one phase is against another */
 static const double WINDOW_NS = 150;
 /* What chance may do to a misfit, as a share of the range over all phases: between equally good phases, and
  * between the best phase and no driving clock at all. */
@@ -191,10 +202,77 @@ static void search(const struct windows *all, struct wt_ticks *ticks)
         *ticks = trial;
 }
 
+/* -log of the chance of all readings, curves fitted. */
+static double cost_of_curves(const struct wt_ticks *ticks, const struct wt_readings *domains, int domain_count,
+                             double cycles_per_ns, double delay)
+{
+    double sum = 0;
+    for (int d = 0; d < domain_count; d++) {
+        for (size_t i = 0; i < domains[d].count; i++)
+            wt_ticks_interval(ticks, domains[d].at[i].stamp, &domains[d].at[i].low, &domains[d].at[i].high);
+        struct wt_clock_curve curve = wt_clock_curve_fit(&domains[d], cycles_per_ns, delay);
+        sum += curve.cost;
+        wt_clock_curve_free(&curve);
+    }
+    return sum;
+}
+
+/* The middle of the phases around the likeliest that are nearly as likely. */
+static int likeliest(const double cost[COARSE])
+{
+    int best = extreme(cost, -1), before = 0, after = 0;
+    while (before < COARSE / 2 && cost[(best + COARSE - before - 1) % COARSE] <= cost[best] + ALIKE)
+        before++;
+    while (after < COARSE / 2 && cost[(best + after + 1) % COARSE] <= cost[best] + ALIKE)
+        after++;
+    return (best + COARSE + (after - before) / 2) % COARSE;
+}
+
+/* A driving clock of any phase against none. */
+static void search_curves(struct wt_ticks *ticks, const struct wt_readings *domains, int domain_count, double cycles_per_ns,
+                          double delay)
+{
+    struct wt_ticks trial = *ticks;
+    double without = cost_of_curves(ticks, domains, domain_count, cycles_per_ns, delay), cost[COARSE], chance = 0;
+    trial.period_ns = PERIOD_NS;
+    for (int i = 0; i < COARSE; i++) {
+        trial.phase_ns = PERIOD_NS * i / COARSE;
+        cost[i] = cost_of_curves(&trial, domains, domain_count, cycles_per_ns, delay);
+        chance += exp(without - cost[i]) / COARSE;
+    }
+    if (!(chance > 1))
+        return;
+    trial.phase_ns = PERIOD_NS * likeliest(cost) / COARSE;
+    *ticks = trial;
+}
+
+/* With a copy of the readings, whose bounds change. */
+static void search_few(struct wt_ticks *ticks, const struct wt_readings *domains, int domain_count, size_t count,
+                       double cycles_per_ns, double delay)
+{
+    struct wt_readings *copy = wt_alloc((size_t)domain_count, sizeof *copy);
+    struct wt_reading *next = wt_alloc(count, sizeof *next), *room = next;
+    for (int d = 0; d < domain_count; d++) {
+        copy[d] = (struct wt_readings){next, domains[d].count};
+        memcpy(next, domains[d].at, domains[d].count * sizeof *next);
+        next += domains[d].count;
+    }
+    search_curves(ticks, copy, domain_count, cycles_per_ns, delay);
+    free(room);
+    free(copy);
+}
+
 void wt_ticks_find_driver(struct wt_ticks *ticks, const struct wt_readings *domains, int domain_count,
-                          double cycles_per_ns)
+                          double cycles_per_ns, double delay)
 {
     struct windows all = {0};
+    size_t count = 0;
+    for (int d = 0; d < domain_count; d++)
+        count += domains[d].count;
+    if (count <= FEW) {
+        search_few(ticks, domains, domain_count, count, cycles_per_ns, delay);
+        return;
+    }
     for (int d = 0; d < domain_count; d++)
         for (int is_end = 0; is_end < 2; is_end++)
             cut_windows(&all, &domains[d], is_end, cycles_per_ns);

@@ -5,10 +5,10 @@
 #include "trace/clock_curve.h"
 #include "trace/ticks.h"
 
-/* Sets the driving clock's period and phase in `ticks` when readings close in time agree clearly better with
- * it than without; otherwise leaves none. `domains`: readings per clock domain; their low and high are not
- * used. */
+/* Sets the driving clock's period and phase in `ticks` when readings agree clearly better with it than without; otherwise
+ * leaves none. `domains`: readings per clock domain, whose low and high are not used; `delay`: cycles between the two reads of
+ * a block's start or end, as far as it is known yet. */
 void wt_ticks_find_driver(struct wt_ticks *ticks, const struct wt_readings *domains, int domain_count,
-                          double cycles_per_ns);
+                          double cycles_per_ns, double delay);
 
 #endif
