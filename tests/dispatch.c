@@ -41,6 +41,27 @@ START_TEST(visits_follow_each_other)
 }
 END_TEST
 
+/* Of six blocks two are left after the round of four: the next visit, due at 40, comes 7 cycles later for each. */
+START_TEST(an_incomplete_round_is_shared_out_first)
+{
+    CHECK(2, FOUR_APART, "visit_cycles = 10; share_cycles = 7;", GRID(6, 9000), 0, 10, 20, 30, 54, 64);
+    CHECK(2, FOUR_APART, "visit_cycles = 10; share_cycles = 7;", GRID(8, 9000), 0, 10, 20, 30, 40, 50, 60, 70);
+    CHECK(2, FOUR_APART, "visit_cycles = 10; share_cycles = 7;", GRID(3, 9000), 0, 10, 20);
+}
+END_TEST
+
+/* Both blocks of SM 0 end at once, so that it has room for two: rounds at 1300 and 1320. Both of SM 1 end during the first round, and it
+ * takes part in both; after the second, and it waits until 1390 for a series of its own; one then and one later, which is no series. */
+START_TEST(room_for_several_blocks_is_filled_in_rounds)
+{
+    const char *rates = "release_cycles = 300; round_cycles = 20; rounds_gap_cycles = 50;";
+    CHECK(2, TWO_APART, rates, GRID(8, 1000, 1005, 1000, 1005, 9000), 0, 0, 0, 0, 1300, 1305, 1320, 1320);
+    CHECK(2, TWO_APART, rates, GRID(8, 1000, 1045, 1000, 1045, 9000), 0, 0, 0, 0, 1300, 1320, 1390, 1410);
+    CHECK(2, TWO_APART, rates, GRID(8, 1000, 1045, 1000, 1200, 9000), 0, 0, 0, 0, 1300, 1320, 1390, 1500);
+    CHECK(2, TWO_APART, rates, GRID(6, 1000, 1003, 1008, 9000), 0, 0, 0, 0, 1300, 1303);
+}
+END_TEST
+
 /* Visits come to the one SM at 0, 30, 60, whatever becomes of the block before. */
 START_TEST(an_sm_starts_one_block_in_launch_cycles)
 {
@@ -606,6 +627,8 @@ Suite *dispatch_suite(void)
     TCase *tcase = tcase_create("dispatch");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, visits_follow_each_other);
+    tcase_add_test(tcase, an_incomplete_round_is_shared_out_first);
+    tcase_add_test(tcase, room_for_several_blocks_is_filled_in_rounds);
     tcase_add_test(tcase, an_sm_starts_one_block_in_launch_cycles);
     tcase_add_test(tcase, refills_do_not_keep_the_launch_interval);
     tcase_add_test(tcase, the_launch_interval_depends_on_the_warps);

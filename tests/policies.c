@@ -68,7 +68,7 @@ END_TEST
 
 /* ---- What every policy promises ---- */
 
-/* The distributor's side, without time: SMs of a GPU that hold 2 blocks each. */
+/* The distributor's side: SMs of a GPU that hold 2 blocks each. */
 struct stage {
     struct wt_gpu *gpu;
     struct wt_sm *sms[132];
@@ -76,6 +76,7 @@ struct stage {
     struct wt_room room;
     const struct wt_policy *policy;
     void *state;
+    wt_time now; /* goes on only where the policy wants a pause */
 };
 
 static void set_stage(struct stage *stage, const struct wt_policy *policy)
@@ -104,9 +105,13 @@ static void clear_stage(struct stage *stage)
 /* Returns the blocks given out: to open SMs, none twice, no more than `remaining`. */
 static int make_visit(struct stage *stage, int remaining, bool first_wave)
 {
-    struct wt_visit visit;
-    stage->policy->visit(stage->state, &stage->room, (uint64_t)remaining, &visit);
-    ck_assert_int_ge(visit.count, 1);
+    struct wt_visit visit = {.count = 0};
+    while (visit.count == 0) {
+        visit.now = stage->now;
+        stage->policy->visit(stage->state, &stage->room, (uint64_t)remaining, &visit);
+        ck_assert(visit.count > 0 || visit.pause > 0);
+        stage->now += visit.count > 0 ? 0 : visit.pause;
+    }
     ck_assert_int_le(visit.count, remaining);
     ck_assert(visit.first_wave == first_wave);
     bool seen[132] = {false};

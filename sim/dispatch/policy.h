@@ -9,9 +9,12 @@
 #include <stdint.h>
 
 #include "core/status.h"
+#include "core/time.h"
 #include "dispatch/room.h"
 
 struct wt_visit {
+    wt_time now;   /* the policy is told: when it would be made */
+    wt_time pause; /* where count is 0: after how long to ask again, or as soon as something happens */
     int count;
     bool first_wave; /* hands out room that was free when the launch began */
     uint16_t sms[WT_MAX_SMS];
@@ -37,8 +40,8 @@ struct wt_policy {
     /* A launch of `blocks` blocks begins; the SMs that have room are open. A cooperative one may be placed by other
      * rules. */
     void (*launch)(void *state, const struct wt_room *room, uint64_t blocks, bool cooperative);
-    /* The next visit, for at most `remaining` blocks; at least one SM is open. visit->count >= 1 on return, and all
-     * its SMs are open. */
+    /* The next visit, for at most `remaining` blocks; at least one SM is open. On return visit->count >= 1 and all its SMs are
+     * open, or it is 0 and visit->pause > 0. */
     void (*visit)(void *state, const struct wt_room *room, uint64_t remaining, struct wt_visit *visit);
 };
 

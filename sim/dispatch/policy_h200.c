@@ -6,7 +6,14 @@
  * cooperative launch the extra group gets all its blocks first (coop_*: all of 53 captures).
  * What is left of a grid that does not fill the room is spread evenly: the extra group's visit first, then one block
  * per group in ascending group order until none is left, TPCs before second SMs of TPCs.
- * Afterwards visits go on in the same rotation, to groups where blocks have ended.
+ * These visits come share_cycles later for each of the blocks that are left: 132 and 50 to 128 blocks, 264 and 84 or 101,
+ * 396 and 79 of empty_b128 to empty_b384; it shows where SMs would start them sooner.
+ *
+ * Afterwards visits go on in the same rotation, to groups where blocks have ended. Where an SM has room for several blocks
+ * groups get them in rounds, a visit each in round_cycles, as many rounds as the most that the first round's SMs have room for;
+ * then there are none for rounds_gap_cycles. (empty blocks of 160 to 768 threads, 64 launches: the SMs that report first get
+ * their 2, 3, 4 or 5 blocks each before others get any, 38, 49, 59 and 70 cycles later. In spin2000_b256 others join the next
+ * round, as here, where all do; what decides it is not known.)
  *
  * The next launch goes on where this one stopped: at the group after the last one that got a block, and in the extra
  * group at the half that got its last one (questions/rotation_*: 1,587 of 1,587 launches). */
@@ -34,6 +41,15 @@ struct rotation {
     uint64_t wave_left;                   /* blocks of complete rounds not yet handed out */
     int share[WT_MAX_GROUPS];             /* the incomplete round, blocks per group */
     int share_left;
+    double share_cycles;
+    wt_time shared;                       /* when the shares are known; 0: not asked for yet */
+
+    /* after it */
+    wt_time round_time, rest_time;
+    uint64_t series;  /* rounds to come, this one included; 0: groups are visited as soon as they have room */
+    bool first_round; /* of a series: it tells how many there will be */
+    wt_time until;    /* the end of the round; without a series, no visit before */
+    uint64_t visited; /* groups, in this round */
 };
 
 static int following(const struct wt_topology *t, int extra, int group)
@@ -52,6 +68,9 @@ static void *create(const struct wt_policy_start *start)
     r->extra = t->extra_group;
     r->first_gap = start->rates->extra_first_gap;
     r->gap = start->rates->extra_gap;
+    r->round_time = wt_from_cycles(start->rates->round_cycles);
+    r->rest_time = wt_from_cycles(start->rates->rounds_gap_cycles);
+    r->share_cycles = start->rates->share_cycles;
     bool given = start->first_group >= 0 && start->first_group < t->group_count && start->first_group != r->extra;
     r->next = given ? start->first_group : r->extra == 0;
     if (r->next >= t->group_count)
@@ -148,6 +167,9 @@ static void launch(void *state, const struct wt_room *room, uint64_t blocks, boo
         plan_incomplete_round(r, (int)(blocks - r->wave_left));
     r->since_extra = -1;
     r->extra_seen_once = false;
+    r->shared = r->until = 0;
+    r->series = r->visited = 0;
+    r->first_round = false;
 }
 
 static bool extra_is_due(const struct rotation *r)
@@ -198,7 +220,13 @@ static void keep(const struct rotation *r, int group, int blocks, struct wt_visi
     visit->count = kept;
 }
 
-/* The visits return their group. */
+/* The visits return their group, -1 for a pause. */
+
+static int pause(struct wt_visit *visit, wt_time until)
+{
+    visit->pause = until - visit->now;
+    return -1;
+}
 
 static int visit_complete_round(struct rotation *r, struct wt_visit *visit)
 {
@@ -221,6 +249,10 @@ static int visit_complete_round(struct rotation *r, struct wt_visit *visit)
 static int visit_incomplete_round(struct rotation *r, struct wt_visit *visit)
 {
     int group = r->extra;
+    if (r->shared == 0)
+        r->shared = visit->now + wt_from_cycles(r->share_cycles * r->share_left);
+    if (visit->now < r->shared)
+        return pause(visit, r->shared);
     if (group < 0 || r->share[group] == 0) {
         group = r->next;
         while (r->share[group] == 0)
@@ -247,18 +279,55 @@ static void list_open(const struct rotation *r, const struct wt_room *room, int 
     visit->count = count;
 }
 
+/* Rounds that are over by now. */
+static void end_rounds(struct rotation *r, wt_time now)
+{
+    while (r->series > 0 && now >= r->until) {
+        r->first_round = false;
+        r->visited = 0;
+        r->until += --r->series > 0 ? r->round_time : r->rest_time;
+    }
+}
+
+/* How many rounds the SMs of a visit have room for. */
+static uint64_t rounds_for(const struct wt_room *room, const struct wt_visit *visit)
+{
+    int most = 1;
+    for (int i = 0; i < visit->count; i++) {
+        int blocks = wt_room_blocks(room, visit->sms[i]);
+        most = blocks > most ? blocks : most;
+    }
+    return (uint64_t)most;
+}
+
+static void count_rounds(struct rotation *r, uint64_t rounds, wt_time now)
+{
+    if (r->series == 0 && rounds > 1) {
+        r->first_round = true;
+        r->until = now + r->round_time;
+    }
+    if (r->first_round && rounds > 1)
+        r->series = rounds > r->series ? rounds : r->series;
+}
+
 static int visit_open(struct rotation *r, const struct wt_room *room, struct wt_visit *visit)
 {
     uint64_t extra = r->extra >= 0 ? UINT64_C(1) << r->extra : 0;
-    uint64_t others = room->open_groups & ~extra;
+    end_rounds(r, visit->now);
+    uint64_t due = room->open_groups & ~r->visited, others = due & ~extra;
+    if (visit->now < r->until && (r->series == 0 || due == 0))
+        return pause(visit, r->until);
     int group = r->extra;
-    if ((room->open_groups & extra) && (extra_is_due(r) || !others)) {
+    if ((due & extra) && (extra_is_due(r) || !others)) {
         turn_of_extra(r);
     } else {
         group = first_from_next(r, others);
         turn_of_other(r, group);
     }
     list_open(r, room, group, visit);
+    count_rounds(r, rounds_for(room, visit), visit->now);
+    if (r->series > 0)
+        r->visited |= UINT64_C(1) << group;
     return group;
 }
 
@@ -279,6 +348,7 @@ static void visit_next(void *state, const struct wt_room *room, uint64_t remaini
     struct rotation *r = state;
     int group;
     visit->count = 0;
+    visit->pause = 0;
     visit->first_wave = r->wave_left > 0 || r->share_left > 0;
     if (!visit->first_wave)
         group = visit_open(r, room, visit);
@@ -288,7 +358,7 @@ static void visit_next(void *state, const struct wt_room *room, uint64_t remaini
         group = visit_incomplete_round(r, visit);
     if ((uint64_t)visit->count > remaining)
         visit->count = (int)remaining;
-    if (group == r->extra && visit->count > 0)
+    if (visit->count > 0 && group == r->extra)
         note_half(r, visit->sms[visit->count - 1]);
 }
 

@@ -436,15 +436,26 @@ static void visit_clusters(struct wt_engine *e)
     wt_clusters_visit(&e->clusters, e->cluster_room, e->head->kernel->cluster, e->head->remaining, &e->visit);
 }
 
+/* Nobody is visited now: moves on to when somebody may be, or to whatever happens before. False: that is for a report to tell. */
+static bool pause_visits(struct wt_engine *e)
+{
+    if (e->visit.pause == 0)
+        return false;
+    wt_time until = wt_sooner(wt_sooner(e->now + e->visit.pause, arrival(e)), *e->next_link);
+    e->now = wt_later(e->now, wt_sooner(until, next_end(e, until)));
+    return true;
+}
+
 /* False: the SMs with room take no cluster. */
 static bool make_visit(struct wt_engine *e)
 {
+    e->visit.now = e->now;
     if (has_clusters(e->head))
         visit_clusters(e);
     else
         e->policy->visit(e->policy_state, &e->room, e->head->remaining, &e->visit);
     if (e->visit.count == 0)
-        return false;
+        return pause_visits(e);
     for (int i = 0; i < e->visit.count; i++)
         offer(e, e->visit.sms[i]);
     e->now += e->visit_time;

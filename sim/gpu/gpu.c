@@ -107,6 +107,12 @@ static const struct wt_param params[] = {
 
     {"rates.visit_cycles", WT_PARAM_NUMBER, RATE(visit_cycles), .unit = "cycles", .low = 0, .high = 1e6,
      .required = true, .help = "distributor: from one visit of a group to the next"},
+    {"rates.share_cycles", WT_PARAM_NUMBER, RATE(share_cycles), .unit = "cycles", .low = 0, .high = 1e6, .fallback = "0",
+     .help = "a first wave's incomplete round begins so much later for each of its blocks"},
+    {"rates.round_cycles", WT_PARAM_NUMBER, RATE(round_cycles), .unit = "cycles", .low = 0, .high = 1e6, .fallback = "0",
+     .help = "where SMs have room for several blocks: from one round of visits to the next"},
+    {"rates.rounds_gap_cycles", WT_PARAM_NUMBER, RATE(rounds_gap_cycles), .unit = "cycles", .low = 0, .high = 1e6, .fallback = "0",
+     .help = "and from the last of these rounds to the next visit"},
     {"rates.launch_latency_cycles", WT_PARAM_NUMBER, RATE(launch_latency_cycles), .unit = "cycles", .low = 0, .high = 1e6,
      .required = true, .help = "distributor to a block's first instruction, nearest SM"},
     {"rates.release_cycles", WT_PARAM_NUMBER, RATE(release_cycles), .unit = "cycles", .low = 0, .high = 1e6,

@@ -74,6 +74,9 @@ struct wt_topology {
  * each stands for is told in dispatch/simulate.h. */
 struct wt_rates {
     double visit_cycles;           /* distributor: from one visit of a group to the next */
+    double share_cycles;           /* a first wave's incomplete round begins so much later for each of its blocks */
+    double round_cycles;           /* where SMs have room for several blocks: from one round of visits to the next, */
+    double rounds_gap_cycles;      /* and from the last one's end to the next visit */
     double launch_latency_cycles;  /* distributor -> a block's first instruction, on the nearest SM */
     double release_cycles;         /* a block's last instruction -> first instruction of its replacement, unloaded,
                                       nearest SM; includes launch_latency_cycles */
