@@ -157,11 +157,11 @@ static void tell_moment(const struct telling *t)
     const struct wt_why *why = t->why;
     double moment = why->question.cycles + why->shown_from;
     if (!why->found && isnan(why->next_arrival)) {
-        say(t, WT_WHY_HEADING, NAN, "what the distributor did at cycle %.0f: no block waited", moment);
+        say(t, WT_WHY_HEADING, NAN, "what the distributor did at cycle %.0f: no block waited for room", moment);
         return;
     }
     if (!why->found) {
-        say(t, WT_WHY_HEADING, NAN, "what the distributor did at cycle %.0f: no block waited; the next kernel arrives at cycle %.0f",
+        say(t, WT_WHY_HEADING, NAN, "what the distributor did at cycle %.0f: no block waited for room; the next kernel arrives at cycle %.0f",
             moment, why->next_arrival + why->shown_from);
         return;
     }
