@@ -1,9 +1,10 @@
 /* The block-level simulation: kernels in, block runs out through observers.
  *
- * The queue hands out a grid's blocks in index order. The distributor makes visits (dispatch/policy.h), one each
- * rates.visit_cycles, but for pauses that the policy makes (share_cycles, round_cycles and rounds_gap_cycles: policy_h200.c); a visit
- * gives one block to each SM it names, all of which have room for it (sm/sm.h). The block reaches its SM rates.launch_latency_cycles later (plus its TPC's launch offset) and starts when its TPC is free (dispatch/links.h). Blocks of
- * a cluster start only when all of its warps are there and know of each other, launch_cycles and cluster_start_cycles later.
+ * The queue hands out a grid's blocks in index order. The distributor makes visits (dispatch/policy.h), one each rates.visit_cycles,
+ * but for pauses that the policy makes (share_cycles, round_cycles and rounds_gap_cycles: policy_h200.c); a visit gives one block to
+ * each SM it names, all of which have room for it (sm/sm.h). The block reaches its SM rates.launch_latency_cycles later (plus its
+ * TPC's launch offset) and starts when its TPC is free (dispatch/links.h). Blocks of a cluster start only when all of its warps are
+ * there and know of each other, launch_cycles and cluster_start_cycles later.
  *
  * A block is over when its last warp is: at its end, but not sooner than launch_cycles + drain_cycles after its start. Its
  * report is at the distributor release_cycles - launch_latency_cycles later (plus its TPC's report offset) when the links are
