@@ -14,7 +14,7 @@
 
 struct wt_visit {
     wt_time now;   /* the policy is told: when it would be made */
-    wt_time pause; /* where count is 0: after how long to ask again, or as soon as something happens */
+    wt_time pause; /* given as 0; where count is 0: after how long to ask again, or as soon as something happens */
     int count;
     bool first_wave; /* hands out room that was free when the launch began */
     uint16_t sms[WT_MAX_SMS];

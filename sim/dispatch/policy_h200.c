@@ -300,14 +300,17 @@ static uint64_t rounds_for(const struct wt_room *room, const struct wt_visit *vi
     return (uint64_t)most;
 }
 
-static void count_rounds(struct rotation *r, uint64_t rounds, wt_time now)
+/* Of a visit before a series or in its first round. */
+static void count_rounds(struct rotation *r, const struct wt_room *room, const struct wt_visit *visit)
 {
-    if (r->series == 0 && rounds > 1) {
+    uint64_t rounds = rounds_for(room, visit);
+    if (rounds == 1)
+        return;
+    if (r->series == 0) {
         r->first_round = true;
-        r->until = now + r->round_time;
+        r->until = visit->now + r->round_time;
     }
-    if (r->first_round && rounds > 1)
-        r->series = rounds > r->series ? rounds : r->series;
+    r->series = rounds > r->series ? rounds : r->series;
 }
 
 static int visit_open(struct rotation *r, const struct wt_room *room, struct wt_visit *visit)
@@ -325,7 +328,8 @@ static int visit_open(struct rotation *r, const struct wt_room *room, struct wt_
         turn_of_other(r, group);
     }
     list_open(r, room, group, visit);
-    count_rounds(r, rounds_for(room, visit), visit->now);
+    if (r->series == 0 || r->first_round)
+        count_rounds(r, room, visit);
     if (r->series > 0)
         r->visited |= UINT64_C(1) << group;
     return group;
@@ -348,7 +352,6 @@ static void visit_next(void *state, const struct wt_room *room, uint64_t remaini
     struct rotation *r = state;
     int group;
     visit->count = 0;
-    visit->pause = 0;
     visit->first_wave = r->wave_left > 0 || r->share_left > 0;
     if (!visit->first_wave)
         group = visit_open(r, room, visit);

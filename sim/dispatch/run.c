@@ -450,6 +450,7 @@ static bool pause_visits(struct wt_engine *e)
 static bool make_visit(struct wt_engine *e)
 {
     e->visit.now = e->now;
+    e->visit.pause = 0;
     if (has_clusters(e->head))
         visit_clusters(e);
     else

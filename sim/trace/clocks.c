@@ -161,15 +161,6 @@ static void gather(struct fit *fit)
     free(seen);
 }
 
-static void bound_readings(struct fit *fit)
-{
-    for (int d = 0; d < fit->clocks->domain_count; d++)
-        for (size_t i = 0; i < fit->domains[d].count; i++) {
-            struct wt_reading *reading = &fit->domains[d].at[i];
-            wt_ticks_interval(&fit->clocks->ticks, reading->stamp, &reading->low, &reading->high);
-        }
-}
-
 /* How badly curves fit, with that delay, to the first readings of every domain. */
 static double delay_misfit(const struct fit *fit, double delay)
 {
@@ -282,7 +273,7 @@ static void align(struct fit *fit)
     fit->domains = wt_alloc(domains, sizeof *fit->domains);
     gather(fit);
     wt_ticks_find_driver(&clocks->ticks, fit->domains, clocks->domain_count, fit->cycles_per_ns, USUAL_DELAY);
-    bound_readings(fit);
+    wt_ticks_bound(&clocks->ticks, fit->domains, clocks->domain_count);
     clocks->read_delay_cycles = find_delay(fit);
     for (size_t d = 0; d < domains; d++)
         clocks->curves[d] =

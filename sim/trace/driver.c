@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/mem.h"
 
@@ -135,16 +134,16 @@ static int extreme(const double by_phase[COARSE], int sign)
     return found;
 }
 
-/* The middle of the run of phases with a misfit of `good` at most, around the best; -1 if that run is half of
- * all, that is, undecided. */
-static int decide(const double by_phase[COARSE], double good)
+/* The middle of the run of phases with a misfit of `good` at most, around the best; *others: how many besides it. */
+static int middle_of_good(const double by_phase[COARSE], double good, int *others)
 {
     int best = extreme(by_phase, -1), before = 0, after = 0;
-    while (before < COARSE && by_phase[(best + COARSE - before - 1) % COARSE] <= good)
+    while (before < COARSE / 2 && by_phase[(best + COARSE - before - 1) % COARSE] <= good)
         before++;
-    while (after < COARSE && by_phase[(best + after + 1) % COARSE] <= good)
+    while (after < COARSE / 2 && by_phase[(best + after + 1) % COARSE] <= good)
         after++;
-    return before + after >= COARSE / 2 ? -1 : (best + COARSE + (after - before) / 2) % COARSE;
+    *others = before + after;
+    return (best + COARSE + (after - before) / 2) % COARSE;
 }
 
 /* Tries 2 * FINE + 1 variants around the best so far: the phase changes by `phase_step` from one to the next,
@@ -190,8 +189,8 @@ static void search(const struct windows *all, struct wt_ticks *ticks)
         by_phase[i] = misfit(all, &trial);
     }
     double least = by_phase[extreme(by_phase, -1)], range = by_phase[extreme(by_phase, 1)] - least;
-    int chosen = decide(by_phase, least + EQUAL * range + LEAST_MARGIN_NS);
-    if (chosen < 0)
+    int others, chosen = middle_of_good(by_phase, least + EQUAL * range + LEAST_MARGIN_NS, &others);
+    if (others >= COARSE / 2) /* half of all phases: undecided */
         return;
     trial.phase_ns = fmod(PERIOD_NS * chosen / COARSE + 0.5 * (first + last), PERIOD_NS);
     double best = by_phase[chosen];
@@ -202,14 +201,22 @@ static void search(const struct windows *all, struct wt_ticks *ticks)
         *ticks = trial;
 }
 
+void wt_ticks_bound(const struct wt_ticks *ticks, struct wt_readings *domains, int domain_count)
+{
+    for (int d = 0; d < domain_count; d++)
+        for (size_t i = 0; i < domains[d].count; i++) {
+            struct wt_reading *reading = &domains[d].at[i];
+            wt_ticks_interval(ticks, reading->stamp, &reading->low, &reading->high);
+        }
+}
+
 /* -log of the chance of all readings, curves fitted. */
-static double cost_of_curves(const struct wt_ticks *ticks, const struct wt_readings *domains, int domain_count,
-                             double cycles_per_ns, double delay)
+static double cost_of_curves(const struct wt_ticks *ticks, struct wt_readings *domains, int domain_count, double cycles_per_ns,
+                             double delay)
 {
     double sum = 0;
+    wt_ticks_bound(ticks, domains, domain_count);
     for (int d = 0; d < domain_count; d++) {
-        for (size_t i = 0; i < domains[d].count; i++)
-            wt_ticks_interval(ticks, domains[d].at[i].stamp, &domains[d].at[i].low, &domains[d].at[i].high);
         struct wt_clock_curve curve = wt_clock_curve_fit(&domains[d], cycles_per_ns, delay);
         sum += curve.cost;
         wt_clock_curve_free(&curve);
@@ -217,19 +224,8 @@ static double cost_of_curves(const struct wt_ticks *ticks, const struct wt_readi
     return sum;
 }
 
-/* The middle of the phases around the likeliest that are nearly as likely. */
-static int likeliest(const double cost[COARSE])
-{
-    int best = extreme(cost, -1), before = 0, after = 0;
-    while (before < COARSE / 2 && cost[(best + COARSE - before - 1) % COARSE] <= cost[best] + ALIKE)
-        before++;
-    while (after < COARSE / 2 && cost[(best + after + 1) % COARSE] <= cost[best] + ALIKE)
-        after++;
-    return (best + COARSE + (after - before) / 2) % COARSE;
-}
-
 /* A driving clock of any phase against none. */
-static void search_curves(struct wt_ticks *ticks, const struct wt_readings *domains, int domain_count, double cycles_per_ns,
+static void search_curves(struct wt_ticks *ticks, struct wt_readings *domains, int domain_count, double cycles_per_ns,
                           double delay)
 {
     struct wt_ticks trial = *ticks;
@@ -242,27 +238,12 @@ static void search_curves(struct wt_ticks *ticks, const struct wt_readings *doma
     }
     if (!(chance > 1))
         return;
-    trial.phase_ns = PERIOD_NS * likeliest(cost) / COARSE;
+    int others;
+    trial.phase_ns = PERIOD_NS * middle_of_good(cost, cost[extreme(cost, -1)] + ALIKE, &others) / COARSE;
     *ticks = trial;
 }
 
-/* With a copy of the readings, whose bounds change. */
-static void search_few(struct wt_ticks *ticks, const struct wt_readings *domains, int domain_count, size_t count,
-                       double cycles_per_ns, double delay)
-{
-    struct wt_readings *copy = wt_alloc((size_t)domain_count, sizeof *copy);
-    struct wt_reading *next = wt_alloc(count, sizeof *next), *room = next;
-    for (int d = 0; d < domain_count; d++) {
-        copy[d] = (struct wt_readings){next, domains[d].count};
-        memcpy(next, domains[d].at, domains[d].count * sizeof *next);
-        next += domains[d].count;
-    }
-    search_curves(ticks, copy, domain_count, cycles_per_ns, delay);
-    free(room);
-    free(copy);
-}
-
-void wt_ticks_find_driver(struct wt_ticks *ticks, const struct wt_readings *domains, int domain_count,
+void wt_ticks_find_driver(struct wt_ticks *ticks, struct wt_readings *domains, int domain_count,
                           double cycles_per_ns, double delay)
 {
     struct windows all = {0};
@@ -270,7 +251,7 @@ void wt_ticks_find_driver(struct wt_ticks *ticks, const struct wt_readings *doma
     for (int d = 0; d < domain_count; d++)
         count += domains[d].count;
     if (count <= FEW) {
-        search_few(ticks, domains, domain_count, count, cycles_per_ns, delay);
+        search_curves(ticks, domains, domain_count, cycles_per_ns, delay);
         return;
     }
     for (int d = 0; d < domain_count; d++)
